@@ -325,8 +325,11 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
             "--approx supports --bias centred and none only",
         ),
         (
-            approximate && ridge && arguments.solver.is_some_and(|solver| solver != Auto),
-            "--approx cannot be combined with --solver",
+            approximate
+                && ridge
+                && arguments.solver.is_some_and(|solver| solver != Auto)
+                && !(cg && matches!(arguments.approx, Some(Approx::As(Approximation::Nystrom { .. })))),
+            "--approx cannot be combined with --solver, except nystrom:M with cg",
         ),
     ];
     match contradictions.iter().find(|(found, _)| *found) {

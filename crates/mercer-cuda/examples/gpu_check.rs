@@ -1,7 +1,7 @@
 //! Checks the GPU engine against `Kernel::eval` and the host engine, and times it.
 //!
 //! ```text
-//! gpu_check [quick] [check] [learn] [stop] [time] [exact] [large]     all but the first where none is named
+//! gpu_check [quick] [check] [learn] [stop] [time] [large]     all but the first where none is named
 //! ```
 //!
 //! Ends with status 1 where a check fails, and with a line and status 0 where there is no GPU.
@@ -352,32 +352,6 @@ fn large(engine: &CudaEngine) {
     }
 }
 
-/// Exact ridge regression, factorised on the device.
-fn exact(engine: &CudaEngine, checks: &mut Checks) {
-    let kernel: Kernel = "rbf(sigma=3)".parse().unwrap();
-    for (n, precision) in
-        [(3_000, Precision::Double), (60_000, Precision::Double), (100_000, Precision::Single)]
-    {
-        let resident = load(engine, n, 8);
-        let rhs = Matrix::from_entries(n, 1, (0..n).map(|j| number(j) - 0.5).collect());
-        let begin = Instant::now();
-        match engine.solve(&*resident, &kernel, precision, (1.0, &rhs), &Unwatched) {
-            Ok(solved) => {
-                let took = begin.elapsed().as_secs_f64();
-                println!(
-                    "exact ridge, n = {n}, {precision:?}: {took:.2} s, residual {:.1e}",
-                    solved.residual
-                );
-                checks.close("exact ridge", &[solved.residual], &[0.0], 1e-8);
-            }
-            Err(error) => {
-                checks.failed += 1;
-                println!("FAILED exact ridge, n = {n}: {error}");
-            }
-        }
-    }
-}
-
 fn main() -> ExitCode {
     let engine = match CudaEngine::new(0) {
         Ok(engine) => engine,
@@ -386,7 +360,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    let (free, total) = engine.memory().unwrap();
+    let (free, total) = engine.free_memory().unwrap();
     println!("{}, {} of {} bytes free", engine.card(), free, total);
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let wanted = |part: &str| asked.is_empty() || asked.iter().any(|a| a == part);
@@ -405,9 +379,6 @@ fn main() -> ExitCode {
     }
     if wanted("time") {
         time(&engine);
-    }
-    if wanted("exact") {
-        exact(&engine, &mut checks);
     }
     if wanted("large") {
         large(&engine);

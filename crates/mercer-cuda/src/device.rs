@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{self as driver, CUfunction_attribute_enum};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, result};
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys as compiler};
-use mercer::watch::Watch;
+use mercer::watch::{Stopped, Watch};
 
+use crate::blas::Blas;
 use crate::cache::Cache;
 use crate::error::CudaError;
 use crate::source::REDUCE;
@@ -27,6 +28,9 @@ pub(crate) struct Device {
     version: String,
     /// Multiprocessors.
     pub processors: usize,
+    /// Bytes of memory.
+    total: u64,
+    blas: OnceLock<Blas>,
     modules: Mutex<HashMap<String, Arc<CudaModule>>>,
     cache: Cache,
     work: Mutex<()>,
@@ -92,6 +96,8 @@ impl Device {
         let stream = context.new_stream()?;
         let processors =
             context.attribute(driver::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let (_, total) = result::mem_get_info()?;
+        let total = total as u64;
         let (mut of_major, mut of_minor) = (0, 0);
         // SAFETY: two places to write to.
         let _ = unsafe { compiler::nvrtcVersion(&mut of_major, &mut of_minor) };
@@ -101,6 +107,8 @@ impl Device {
             architecture: format!("sm_{major}{minor}"),
             version: format!("{of_major}.{of_minor}"),
             processors: processors.max(1) as usize,
+            total,
+            blas: OnceLock::new(),
             modules: Mutex::default(),
             cache,
             work: Mutex::default(),
@@ -118,6 +126,11 @@ impl Device {
         self.context.bind_to_thread()?;
         let (free, total) = result::mem_get_info()?;
         Ok((free as u64, total as u64))
+    }
+
+    /// Bytes that matrices may take: nine tenths of the device's memory, whatever is free, so that decisions are the same in every run.
+    pub fn room(&self) -> u64 {
+        self.total / 10 * 9
     }
 
     /// The stream that all work is done in.
@@ -159,6 +172,13 @@ impl Device {
     pub fn upload<T: Plain>(&self, values: &[T]) -> Result<Bytes, CudaError> {
         let mut to = self.allocate(size_of_val(values))?;
         self.stream.memcpy_htod(bytes_of(values), &mut to)?;
+        Ok(to)
+    }
+
+    /// Memory of zeros.
+    pub fn zeros(&self, bytes: usize) -> Result<Bytes, CudaError> {
+        let mut to = self.allocate(bytes)?;
+        self.stream.memset_zeros(&mut to)?;
         Ok(to)
     }
 
@@ -267,6 +287,25 @@ impl Device {
         }
         watch.check().map_err(|_| Ended::Stopped)?;
         Ok(self.wait()?)
+    }
+
+    /// cuBLAS and cuSOLVER, loaded when they are first needed.
+    pub fn blas(&self) -> Result<&Blas, CudaError> {
+        if self.blas.get().is_none() {
+            self.context.bind_to_thread()?;
+            let _ = self.blas.set(Blas::new(self)?);
+        }
+        self.blas.get().ok_or(CudaError::NoSolver)
+    }
+
+    /// The outcome for a method that can only say [`Stopped`]: a failure is kept for the engine to tell.
+    pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
+        ended.map_err(|ended| {
+            if let Ended::Failed(error) = ended {
+                self.set_fault(error);
+            }
+            Stopped
+        })
     }
 
     /// The function that adds the parts of a product.

@@ -3,17 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mercer::data::{AnySamples, Matrix};
-use mercer::gram::{CpuEngine, Engine, Gram, GramError, Resident, ValuesRef, Wanted};
-use mercer::kernel::Kernel;
-use mercer::real::Precision;
-use mercer::watch::Watch;
+use mercer::data::AnySamples;
+use mercer::gram::{CpuEngine, Engine, Gram, GramError, Resident, ValuesRef, WaveSums};
+use mercer::linalg::SymmetricMatrix;
 
 use crate::cache::Cache;
-use crate::cholesky::{self, Solved};
+use crate::dense::Waiting;
 use crate::device::Device;
 use crate::error::CudaError;
-use crate::resident::{CudaResident, on_device};
+use crate::resident::CudaResident;
 
 /// Computes kernel matrices on an NVIDIA GPU.
 ///
@@ -50,6 +48,10 @@ impl CudaEngine {
         Ok(Self { device: Device::open(ordinal, cache)? })
     }
 
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
     /// The name of the card.
     #[must_use]
     pub fn card(&self) -> String {
@@ -60,37 +62,26 @@ impl CudaEngine {
     ///
     /// # Errors
     /// Where the driver fails.
-    pub fn memory(&self) -> Result<(u64, u64), CudaError> {
+    pub fn free_memory(&self) -> Result<(u64, u64), CudaError> {
         self.device.memory()
-    }
-
-    /// Solves (K + λI)·X = B for the kernel matrix K of `samples`, factorised on the device by cuSOLVER in `precision` and refined
-    /// with values in double precision.
-    ///
-    /// n³/3 multiply-adds; n² numbers of device memory and cuSOLVER's working space.
-    ///
-    /// # Errors
-    /// Where `samples` are another engine's, the kernel does not fit them or single precision is too coarse; where K + λI is not
-    /// positive definite; where the device has no room; where `watch` asks to stop.
-    pub fn solve(
-        &self,
-        samples: &dyn Resident,
-        kernel: &Kernel,
-        precision: Precision,
-        (lambda, rhs): (f64, &Matrix<f64>),
-        watch: &dyn Watch,
-    ) -> Result<Solved, GramError> {
-        let samples = on_device(samples, &self.device)?;
-        let wanted = if precision == Precision::Single { Wanted::Single } else { Wanted::Double };
-        let here = |wanted| samples.matrix(kernel, None, wanted)?.ok_or(GramError::Elsewhere);
-        let (gram, exact) = (here(wanted)?, here(Wanted::Double)?);
-        Ok(cholesky::solve(&gram, &exact, lambda, rhs, watch)?)
     }
 }
 
 impl Engine for CudaEngine {
     fn name(&self) -> &'static str {
         "cuda"
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(self.device.room())
+    }
+
+    fn wave_sums(&self) -> Option<&dyn WaveSums> {
+        Some(self)
+    }
+
+    fn symmetric(&self, order: usize, lower: Vec<f64>) -> Box<dyn SymmetricMatrix> {
+        Box::new(Waiting::new(&self.device, order, lower))
     }
 
     fn take_fault(&self) -> Option<String> {

@@ -1,5 +1,7 @@
 //! What can go wrong with a device.
 
+use cudarc::cublas::result::CublasError;
+use cudarc::cusolver::result::CusolverError;
 use cudarc::driver::DriverError;
 use mercer::gram::GramError;
 use mercer::memory::human;
@@ -19,15 +21,12 @@ pub enum CudaError {
         "no CUDA compiler: the library libnvrtc was not found (it is part of the CUDA toolkit and of the Python package nvidia-cuda-nvrtc)"
     )]
     NoCompiler,
-    /// The library of factorisations is not there.
-    #[error("no cuSOLVER: the library libcusolver was not found (it is part of the CUDA toolkit)")]
+    /// The libraries of matrix products and factorisations are not there.
+    #[error(
+        "no cuBLAS or no cuSOLVER: the library libcublas or libcusolver was not found (both are part of the CUDA toolkit and of the \
+         Python packages nvidia-cublas and nvidia-cusolver)"
+    )]
     NoSolver,
-    /// K + λI has no Cholesky factor.
-    #[error("K + λI is not positive definite to the precision of its values (pivot {pivot})")]
-    Indefinite {
-        /// The pivot that failed, from 0.
-        pivot: usize,
-    },
     /// There is no device with this number.
     #[error("no CUDA device {wanted}: {found} found")]
     NoDevice {
@@ -70,6 +69,18 @@ impl From<DriverError> for CudaError {
         let text =
             error.error_string().map_or_else(|_| format!("{error:?}"), |s| s.to_string_lossy().into_owned());
         Self::Driver(text)
+    }
+}
+
+impl From<CublasError> for CudaError {
+    fn from(error: CublasError) -> Self {
+        Self::Driver(format!("{error:?}"))
+    }
+}
+
+impl From<CusolverError> for CudaError {
+    fn from(error: CusolverError) -> Self {
+        Self::Driver(format!("{error:?}"))
     }
 }
 

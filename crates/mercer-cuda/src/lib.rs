@@ -15,13 +15,15 @@
 //! }
 //! ```
 
+mod blas;
 mod cache;
 mod choice;
-mod cholesky;
+mod dense;
 mod descent;
 mod device;
 mod engine;
 mod error;
+mod low_rank;
 mod matrix;
 mod nearest;
 mod place;
@@ -30,9 +32,9 @@ mod resident;
 mod row_sums;
 mod rows;
 pub mod source;
+mod waves;
 
 pub use cache::Cache;
 pub use choice::DeviceChoice;
-pub use cholesky::Solved;
 pub use engine::CudaEngine;
 pub use error::CudaError;

@@ -7,15 +7,18 @@ use std::sync::{Arc, OnceLock};
 use cudarc::driver::CudaFunction;
 use mercer::data::Matrix as Dense;
 use mercer::gram::{
-    BoxProblem, Descent, Gram, KeepRows, KernelValues, LinearOperator, Part, RowSums, StoreAs, Stored,
-    TileMut, ValuesMut,
+    BoxProblem, Descent, Gram, KeepRows, KernelValues, LinearOperator, LowRankFactor, Part, Penalty, RowSums,
+    StoreAs, Stored, TileMut, ValuesMut,
 };
+use mercer::linalg::SymmetricMatrix;
 use mercer::real::{Precision, Real};
 use mercer::watch::{Stopped, Unwatched, Watch};
 
+use crate::dense::{self, DeviceMatrix, argument};
 use crate::descent;
 use crate::device::{Bytes, Device, Ended, Grid};
 use crate::error::CudaError;
+use crate::low_rank::DeviceLowRank;
 use crate::place::places;
 use crate::printed::Printed;
 use crate::row_sums::CudaRowSums;
@@ -85,6 +88,16 @@ impl Matrix {
 
     pub fn device(&self) -> &Device {
         &self.inner.x_rows.device
+    }
+
+    /// The same, for what outlives the matrix.
+    pub fn shared_device(&self) -> &Arc<Device> {
+        &self.inner.x_rows.device
+    }
+
+    /// The features of the rows.
+    pub fn rows(&self) -> &Features {
+        &self.inner.x
     }
 
     fn columns(&self) -> &Arc<Features> {
@@ -271,28 +284,55 @@ impl Matrix {
         Ok(())
     }
 
-    /// out = K·rhs. The caller holds the device's lock.
-    pub fn product(&self, rhs: &Dense<f64>, out: &mut Dense<f64>, watch: &dyn Watch) -> Result<(), Ended> {
-        self.multiply(&self.inner.x, self.columns(), rhs, out, watch)
-    }
-
-    /// The values on and below the diagonal of a square matrix, row after row, in device memory; the others are not written
-    /// everywhere. The caller holds the device's lock.
-    pub fn lower(&self, watch: &dyn Watch) -> Result<Bytes, Ended> {
-        let (device, source, x) = (self.device(), &self.inner.printed.source, &self.inner.x);
-        let (shape, order) = (source.shape(Entry::Fill), x.count);
-        let function = self.inner.printed.function(device, Entry::Fill)?;
-        let bytes = source.layout.precision.bytes() as usize;
+    /// The values on and below the diagonal of a square matrix in this precision, row after row, in device memory; the others are not
+    /// written everywhere. The caller holds the device's lock.
+    fn lower(&self, precision: Precision, watch: &dyn Watch) -> Result<Bytes, Ended> {
+        let (device, x) = (self.device(), &self.inner.x);
+        let (shape, order) = (self.inner.printed.source.shape(Entry::Fill), x.count);
+        let bytes = precision.bytes() as usize;
         let values = device.allocate(order * order * bytes)?;
         let height = 32 * shape.rows;
         for first in (0..order).step_by(height) {
             watch.check().map_err(|_| Ended::Stopped)?;
             let end = order.min(first + height);
             let out = address(device, &values) + (first * order * bytes) as u64;
-            self.launch_fill(&function, (x, x), out, (first, end), end)?;
+            self.fill_as(precision, (x, x), out, (first, end), end)?;
         }
         device.wait()?;
         Ok(values)
+    }
+
+    /// The rows `chosen` in full, in this precision, one after the other, at `out`. The caller holds the device's lock.
+    pub fn fill_rows(&self, chosen: &[usize], out: u64, precision: Precision) -> Result<(), CudaError> {
+        let rows = self.chosen(chosen)?;
+        self.fill_as(precision, (&rows, &self.inner.x), out, (0, rows.count), self.inner.x.count)?;
+        // The features of the rows are in use until then.
+        self.device().wait()
+    }
+
+    /// As [`launch_fill`](Self::launch_fill), in a precision that need not be that of the tiles.
+    fn fill_as(
+        &self,
+        precision: Precision,
+        (x, z): (&Features, &Features),
+        out: u64,
+        (first, end): (usize, usize),
+        columns: usize,
+    ) -> Result<(), CudaError> {
+        let (device, own) = (self.device(), self.inner.printed.source.layout.precision);
+        let function = self.inner.printed.function(device, Entry::Fill)?;
+        if precision == own {
+            return self.launch_fill(&function, (x, z), out, (first, end), columns);
+        }
+        let count = (end - first) * z.count;
+        let band = device.allocate(count * own.bytes() as usize)?;
+        let from = address(device, &band);
+        self.launch_fill(&function, (x, z), from, (first, end), columns)?;
+        let name = if precision == Precision::Double { "to_double" } else { "to_single" };
+        let number = count as i64;
+        let arguments = [argument(&from), argument(&out), argument(&number)];
+        // SAFETY: the arguments of the function, which writes `count` numbers.
+        unsafe { dense::launch(device, precision, name, Grid::over(count), &arguments) }
     }
 
     /// Writes the values of the rows from `first` to `end` and at least the first `columns` columns to `out`.
@@ -322,14 +362,9 @@ impl Matrix {
         unsafe { device.launch(function, grid, &arguments) }
     }
 
-    /// What a method that can only say [`Stopped`] returns: a failure of the device is kept for the engine to tell.
+    /// What a method that can only say [`Stopped`] returns.
     pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
-        ended.map_err(|ended| {
-            if let Ended::Failed(error) = ended {
-                self.device().set_fault(error);
-            }
-            Stopped
-        })
+        self.device().told(ended)
     }
 }
 
@@ -555,6 +590,35 @@ impl Gram for Matrix {
     /// No rows are kept: the device computes them again in less time than it takes to read them.
     fn row_sums<'a>(&'a self, columns: &[usize], _: KeepRows) -> Box<dyn RowSums + 'a> {
         Box::new(CudaRowSums::new(self, columns))
+    }
+
+    fn regularised(
+        &self,
+        penalty: Penalty<'_>,
+        precision: Precision,
+        watch: &dyn Watch,
+    ) -> Result<Box<dyn SymmetricMatrix>, Stopped> {
+        let device = self.shared_device();
+        let _work = device.lock();
+        let stored = || -> Result<DeviceMatrix, Ended> {
+            let values = self.lower(precision, watch)?;
+            let mut matrix = DeviceMatrix::new(device, self.nrows(), precision, values);
+            matrix.regularise(penalty)?;
+            Ok(matrix)
+        };
+        Ok(Box::new(device.told(stored())?))
+    }
+
+    /// Only where there is no room for double precision, which is as fast.
+    fn prefers_single(&self) -> bool {
+        let needed = (self.nrows() as u64).saturating_mul(self.nrows() as u64).saturating_mul(8);
+        needed > self.device().room()
+    }
+
+    fn low_rank(&self, rank: usize) -> Result<Box<dyn LowRankFactor>, Stopped> {
+        let device = self.device();
+        let _work = device.lock();
+        Ok(Box::new(device.told(DeviceLowRank::new(self, rank).map_err(Ended::Failed))?))
     }
 
     /// The same matrix: the device computes values in less time than it takes to read them.

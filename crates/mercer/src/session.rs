@@ -75,6 +75,12 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The same session on another engine.
+    #[must_use]
+    pub fn on(&self, engine: Arc<dyn Engine>) -> Self {
+        Self { engine, ..self.clone() }
+    }
+
     /// The same session with a memory budget of `bytes`.
     #[must_use]
     pub fn with_memory(&self, bytes: u64) -> Self {
@@ -127,6 +133,12 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn memory(&self) -> u64 {
         self.budget
+    }
+
+    /// The bytes that a matrix which the engine stores may take: those of its device, or of the memory budget.
+    #[must_use]
+    pub fn matrix_memory(&self) -> u64 {
+        self.engine.memory().unwrap_or(self.budget)
     }
 
     /// The seed of everything random.

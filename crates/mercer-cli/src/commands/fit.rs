@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
 use mercer::learn::search::Split;
-use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, Shape};
+use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape};
 use mercer::model::{Facts, Method, Predictor};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
@@ -114,7 +114,11 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
         session = session.with_checkpoint(checkpoint);
     }
     let streamed = match &learner {
-        AnyLearner::Ridge(ridge) if matches!(ridge.lift, Lift::Approximate { .. } | Lift::Auto(_)) => {
+        // Conjugate gradients read the rows again in every step.
+        AnyLearner::Ridge(ridge)
+            if matches!(ridge.lift, Lift::Approximate { .. } | Lift::Auto(_))
+                && ridge.solver != RidgeSolver::Cg =>
+        {
             pool::with(arguments.common.threads(), || in_passes(arguments, ridge, &session))
         }
         _ => Ok(None),

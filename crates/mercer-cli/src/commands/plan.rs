@@ -1,5 +1,6 @@
 //! `mercer plan`.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -7,6 +8,7 @@ use mercer::data::{
     Classes, FilePasses, Passes, ScaleMethod, Scaling, Source, SurveyOptions, TrainingChunks,
 };
 use mercer::design::FeatureMap;
+use mercer::gram::default_engine;
 use mercer::kernel::Kernel;
 use mercer::learn::cost::{Size, Task};
 use mercer::learn::svm::{Machine, Svm};
@@ -17,6 +19,7 @@ use mercer::model::Method;
 use mercer::pool;
 use mercer::select::plan::{self, PlanError};
 use mercer::session::Session;
+use mercer_cuda::DeviceChoice;
 
 use crate::args::Plan;
 use crate::failure::Failure;
@@ -38,21 +41,38 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .transpose()
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
-    let session = &arguments.common.session(arguments.memory, &watch)?;
-    let job = Job { arguments, kernel, features, session };
-    let plan = pool::with(arguments.common.threads(), || match &arguments.data {
-        // The rows of a file are read once and not kept: it may be larger than memory.
-        Some(path) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
-            job.of_passes(path)
+    let session = arguments.common.session(arguments.memory, &watch)?;
+    // Where the device is chosen here, so that one can choose by the times.
+    let host = (arguments.common.device == DeviceChoice::Auto && session.engine().name() != "cpu")
+        .then(|| session.on(default_engine()));
+    let plan_on = |session: &Session<'_>| {
+        let job = Job { arguments, kernel: kernel.clone(), features: features.clone(), session };
+        pool::with(arguments.common.threads(), || match &arguments.data {
+            // The rows of a file are read once and not kept: it may be larger than memory.
+            Some(path) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
+                job.of_passes(path)
+            }
+            Some(path) => job.of_rows(path),
+            None => job.of_shape(),
+        })
+    };
+    let plan = plan_on(&session)?;
+    let Some(host) = host else {
+        watch.finish();
+        if arguments.common.json {
+            return output::print_json(&plan);
         }
-        Some(path) => job.of_rows(path),
-        None => job.of_shape(),
-    })?;
+        return writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error));
+    };
+    let plans = [(session.engine().name(), plan), (host.engine().name(), plan_on(&host)?)];
     watch.finish();
     if arguments.common.json {
-        return output::print_json(&plan);
+        return output::print_json(&BTreeMap::from(plans));
     }
-    writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error))
+    for (name, plan) in plans {
+        writeln!(io::stdout(), "--device {name}\n{plan}\n").map_err(|error| Failure::stdout(&error))?;
+    }
+    Ok(())
 }
 
 /// What is planned.

@@ -1,7 +1,7 @@
 //! Times ridge regression without approximation by conjugate gradients: `cg [N] [D] [LAMBDA] [RANK] [TOLERANCE]`.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, LinearOperator, StoreAs, Stored, Wanted, randomly_pivoted};
+use mercer::gram::{CpuEngine, Engine, LinearOperator, StoreAs, Stored, Wanted, low_rank_factor};
 use mercer::kernel::Kernel;
 use mercer::pool;
 use mercer::solve::{CgProblem, Coarse, ConjugateGradient, LowRank, Penalised, Regularised};
@@ -48,11 +48,11 @@ pub fn run(arguments: &[String]) {
         let coarse = Penalised { matrix: &*stored, lambda, root_weights: None };
         timed("apply 16 bits, 2 columns", || coarse.apply(&mut out, &rhs, &Unwatched).expect("not stopped"));
         let factor = timed("pivoted Cholesky", || {
-            randomly_pivoted::<f32>(&*fast, rank, 1e-6, 0, &Unwatched).expect("not stopped")
+            low_rank_factor(&*fast, rank, 1e-6, 0, &Unwatched).expect("not stopped")
         });
         println!("residual trace {:.2e}", factor.residual);
         let preconditioner =
-            timed("preconditioner", || LowRank::new(factor, lambda, None, &Unwatched).expect("λ > 0"));
+            timed("preconditioner", || LowRank::new(factor.factor, lambda, None, &Unwatched).expect("λ > 0"));
         let problem = CgProblem {
             coarse: None,
             operator: &operator,

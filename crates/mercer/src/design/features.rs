@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::data::AnySamples;
+use crate::data::{AnySamples, Matrix};
 use crate::gram::{Values, ValuesMut};
 use crate::kernel::Kernel;
+use crate::linalg::NormalEquations;
 use crate::real::Precision;
 use crate::session::Session;
 use crate::watch::Watch;
@@ -17,6 +18,7 @@ use super::feature_map::FeatureMap;
 use super::fourier::{Fourier, RandomFeatures};
 use super::held::{Held, filled};
 use super::landmarks::Landmarks;
+use super::passes::Parts;
 use super::recomputed::{Recomputed, fill_in_slices};
 use super::text::FeatureTextError;
 use super::transform::Transform;
@@ -103,6 +105,46 @@ impl Features {
             return Ok(Box::new(recomputed));
         }
         Ok(Box::new(Held::of(&recomputed, session)?))
+    }
+
+    /// Whether the engine of the session adds up these features in less time than passes over them take.
+    #[must_use]
+    pub fn engine_adds(&self, session: &Session<'_>) -> bool {
+        matches!(self, Self::Fourier(_)) && session.engine().wave_sums().is_some()
+    }
+
+    /// Adds the features of each row, its targets and its weight to the sums of its part, on the engine of the session where that
+    /// does it.
+    ///
+    /// O(nDd + nD²/2) time for n rows of d columns and D features.
+    ///
+    /// # Errors
+    /// Where the rows, targets and weights do not line up or hold something else than finite numbers, and where the session is stopped.
+    pub fn add_sums(
+        &self,
+        samples: &AnySamples<'_>,
+        (targets, weights): (&Matrix<f64>, Option<&[f64]>),
+        parts: &Parts<'_>,
+        into: &mut [NormalEquations],
+        session: &Session<'_>,
+    ) -> Result<(), DesignError> {
+        let ready = self.ready(samples.ncols(), None, session)?;
+        let (RowFeatures::Fourier(features), Some(engine)) = (&ready, session.engine().wave_sums()) else {
+            let design = Recomputed::new(ready, samples)?;
+            return design.normal_equations(targets, weights, parts, into, session);
+        };
+        match parts {
+            Parts::All => features.add_sums(samples, (targets, weights), engine, &mut into[0], session),
+            Parts::Table(table) => {
+                for (part, into) in into.iter_mut().enumerate() {
+                    let rows: Vec<usize> = (0..table.len()).filter(|&row| table[row] == Some(part)).collect();
+                    let weights: Option<Vec<f64>> = weights.map(|w| rows.iter().map(|&row| w[row]).collect());
+                    let labels = (&targets.select(&rows), weights.as_deref());
+                    features.add_sums(&samples.select(&rows), labels, engine, into, session)?;
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Features that are, up to a common factor c, a half-size approximation of the same kind, and c²: every other

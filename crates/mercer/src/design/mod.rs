@@ -5,13 +5,11 @@
 //! | [`Held`] | in memory |
 //! | [`Recomputed`] | computed from samples in memory each time they are needed |
 //! | [`Streamed`] | computed from rows that are read in passes, for operations that need them in order |
-//! | [`Crossed`] | kernel values with landmarks, applied tile by tile |
 //!
 //! Features are those of a [`FeatureMap`], random Fourier features ([`RandomFeatures`]) or kernel values with landmarks
 //! ([`Landmarks`]); [`Features`] is any of them.
 
 mod approximation;
-mod crossed;
 mod error;
 mod feature_map;
 mod features;
@@ -44,8 +42,6 @@ use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
 pub use approximation::{Approximation, UnknownApproximation};
-pub use crossed::Crossed;
-pub(crate) use crossed::{column_means, subtract_and_weight};
 pub use error::DesignError;
 pub use feature_map::{FeatureMap, MAX_DEGREE};
 pub use features::{Features, RowFeatures};
@@ -53,7 +49,7 @@ pub use formula::Formulas;
 pub use fourier::{Form, Fourier, RandomFeatures, RandomSpec, Sampling};
 pub use held::Held;
 pub use labelled_rows::{LabelledDesign, LabelledRows, Rounding};
-pub use landmarks::{LandmarkChoice, Landmarks};
+pub use landmarks::{LandmarkChoice, LandmarkFactor, Landmarks};
 pub use passes::{Parts, add_product, add_transposed_product};
 pub use quality::{KernelError, kernel_error};
 pub use recomputed::{Recomputed, fill_in_slices};

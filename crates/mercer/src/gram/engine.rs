@@ -2,8 +2,9 @@
 
 use std::any::Any;
 
-use crate::data::AnySamples;
+use crate::data::{AnySamples, Matrix};
 use crate::kernel::{EvalError, Kernel};
+use crate::linalg::{HostMatrix, NormalEquations, NormalEquationsError, SymmetricMatrix};
 use crate::watch::{Stopped, Watch};
 
 use super::nearest::{Metric, Nearest};
@@ -72,6 +73,24 @@ pub trait Engine: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
+    /// Bytes of memory of the engine's own that matrices may take; none where they are in the host's.
+    fn memory(&self) -> Option<u64> {
+        None
+    }
+
+    /// A symmetric matrix of this order, to be factored: `lower` is its lower triangle, row after row of `order` entries.
+    ///
+    /// # Panics
+    /// Where there are not `order²` entries.
+    fn symmetric(&self, order: usize, lower: Vec<f64>) -> Box<dyn SymmetricMatrix> {
+        Box::new(HostMatrix::new(order, lower))
+    }
+
+    /// What adds up random features in less time than the host takes for passes over them; none where nothing does.
+    fn wave_sums(&self) -> Option<&dyn WaveSums> {
+        None
+    }
+
     /// Takes the last failure of the engine in a call that could not return it and reported [`Stopped`] instead.
     fn take_fault(&self) -> Option<String> {
         None
@@ -88,6 +107,50 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// Where there are not `order²` values, and where the engine has no room for them.
     fn adopt<'a>(&self, order: usize, values: ValuesRef<'a>) -> Result<Box<dyn Gram + 'a>, GramError>;
+}
+
+/// Samples and their random features: the cosines aⱼ·cos⟨ωⱼ,x⟩ and then the sines, or, where there are shifts (in turns), the
+/// shifted cosines aⱼ·cos(⟨ωⱼ,x⟩ + 2πbⱼ) alone.
+#[derive(Debug, Clone, Copy)]
+pub struct WaveRows<'a> {
+    /// x.
+    pub samples: &'a AnySamples<'a>,
+    /// ω, one a row.
+    pub frequencies: &'a Matrix<f64>,
+    /// b.
+    pub shifts: Option<&'a [f64]>,
+    /// a.
+    pub amplitudes: &'a [f64],
+    /// One row for each sample.
+    pub targets: &'a Matrix<f64>,
+    /// One for each sample; ones where there are none.
+    pub weights: Option<&'a [f64]>,
+}
+
+/// Sums over random features.
+pub trait WaveSums {
+    /// Adds samples to sums over their features. nD²/2 multiply-adds.
+    ///
+    /// # Errors
+    /// Where the sums are of other features or targets, where something is not a finite number, where the engine has no room, and
+    /// where `watch` asks to stop.
+    fn add(
+        &self,
+        rows: &WaveRows<'_>,
+        into: &mut NormalEquations,
+        watch: &dyn Watch,
+    ) -> Result<(), WaveSumsError>;
+}
+
+/// Why random features could not be added up.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum WaveSumsError {
+    /// The engine failed, or the watch asked to stop.
+    #[error(transparent)]
+    Engine(#[from] GramError),
+    /// The sums do not fit.
+    #[error(transparent)]
+    Sums(#[from] NormalEquationsError),
 }
 
 /// Samples held where the work is done. Folds, class pairs and a grid of hyper-parameters share one.

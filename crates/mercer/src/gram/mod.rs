@@ -4,6 +4,7 @@ mod cpu;
 mod descent;
 mod distance;
 mod engine;
+mod low_rank;
 mod nearest;
 mod numerical_rank;
 mod operator;
@@ -16,14 +17,15 @@ pub(crate) use cpu::{Combine, LeastAndGreatest, fold};
 pub use cpu::{CpuEngine, default_engine};
 pub use descent::{BoxProblem, Descent};
 pub use distance::kernel_to_distance;
-pub use engine::{Engine, GramError, Part, Resident, Wanted};
+pub use engine::{Engine, GramError, Part, Resident, Wanted, WaveRows, WaveSums, WaveSumsError};
+pub use low_rank::{HostFactor, LowRankFactor, NewColumns};
 pub use nearest::{Metric, Nearest};
 pub use numerical_rank::{NumericalRank, numerical_rank};
 pub use operator::{
-    EXPENSIVE_VALUE, Ends, Gram, KeepRows, KernelGradient, KernelValues, LinearOperator, Policy, RowSums,
-    StoreAs, Stored,
+    EXPENSIVE_VALUE, Ends, Gram, KeepRows, KernelGradient, KernelValues, LinearOperator, Penalty, Policy,
+    RowSums, StoreAs, Stored,
 };
-pub use pivoted_cholesky::{PivotedCholesky, randomly_pivoted};
+pub use pivoted_cholesky::{PivotedCholesky, low_rank_factor, randomly_pivoted};
 pub use scales::SampleScales;
 pub use stored::DenseGram;
 pub(crate) use values::with_values;

@@ -6,12 +6,14 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::data::Matrix;
+use crate::linalg::{HostMatrix, Scalar, SymmetricMatrix, zeroed};
 use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
 use super::descent::{BoxProblem, Descent};
 use super::engine::Part;
-use super::values::{TileMut, ValuesMut};
+use super::low_rank::{HostFactor, LowRankFactor};
+use super::values::{TileMut, Value, ValuesMut};
 
 /// A matrix that can be applied to several right-hand sides at once.
 pub trait LinearOperator: Sync {
@@ -119,11 +121,79 @@ pub trait Gram: KernelValues {
         Ok(largest)
     }
 
+    /// K with a penalty, stored in this precision where the values are computed, to be factored there. n² numbers of memory.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `watch` requests it.
+    fn regularised(
+        &self,
+        penalty: Penalty<'_>,
+        precision: Precision,
+        watch: &dyn Watch,
+    ) -> Result<Box<dyn SymmetricMatrix>, Stopped> {
+        let fill = |out: ValuesMut<'_>| self.fill(Part::Lower, out, watch);
+        Ok(match precision {
+            Precision::Single => Box::new(on_host::<f32>(self.nrows(), penalty, fill)?),
+            Precision::Double => Box::new(on_host::<f64>(self.nrows(), penalty, fill)?),
+        })
+    }
+
+    /// Whether a factor in single precision takes less time, or memory that there is, than one in double precision.
+    fn prefers_single(&self) -> bool {
+        true
+    }
+
+    /// A factor F of K ≈ FFᵀ without columns yet, with room for `rank`, stored where the values are computed.
+    ///
+    /// # Errors
+    /// [`Stopped`] where the engine has no room for it.
+    fn low_rank(&self, rank: usize) -> Result<Box<dyn LowRankFactor>, Stopped> {
+        Ok(Box::new(HostFactor::<f32>::new(self.nrows(), rank)))
+    }
+
     /// The matrix stored for many products.
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.
     fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped>;
+}
+
+/// What makes SKS + λI + N of a kernel matrix K.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Penalty<'a> {
+    /// λ.
+    pub lambda: f64,
+    /// The diagonal of S, the square roots of sample weights; none for the identity.
+    pub root_weights: Option<&'a [f64]>,
+    /// The diagonal of N; none for zeros.
+    pub noise: Option<&'a [f64]>,
+}
+
+impl Penalty<'_> {
+    /// λI alone.
+    #[must_use]
+    pub fn uniform(lambda: f64) -> Self {
+        Self { lambda, ..Self::default() }
+    }
+}
+
+/// K with a penalty in host memory, its lower triangle written by `fill`.
+fn on_host<T: Value + Scalar>(
+    n: usize,
+    Penalty { lambda, root_weights, noise }: Penalty<'_>,
+    fill: impl FnOnce(ValuesMut<'_>) -> Result<(), Stopped>,
+) -> Result<HostMatrix<T>, Stopped> {
+    let mut matrix: Vec<T> = zeroed(n * n);
+    fill(T::erase_mut(&mut matrix))?;
+    matrix.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+        if let Some(root) = root_weights {
+            for (entry, s) in row[..=i].iter_mut().zip(root) {
+                *entry = T::from_f64(entry.to_f64() * s * root[i]);
+            }
+        }
+        row[i] = T::from_f64(row[i].to_f64() + (lambda + noise.map_or(0.0, |noise| noise[i])));
+    });
+    Ok(HostMatrix::new(n, matrix))
 }
 
 /// Matrices of derivatives ∂k(xᵢ, zⱼ)/∂log θₚ, one for each hyper-parameter θₚ, that can be summed but are never stored.

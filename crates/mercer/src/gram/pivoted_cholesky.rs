@@ -11,35 +11,28 @@
 //! F ← [F  (K(:,S) − F F_Sᵀ)L⁻ᵀ]        for the kept S, with LLᵀ = H(S,S)
 //! ```
 
-use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::linalg::{Scalar, products, zeroed};
+use crate::linalg::{Scalar, products};
 use crate::watch::{Stopped, Watch};
 
+use super::low_rank::{HostFactor, LowRankFactor, NewColumns};
 use super::operator::Gram;
 use super::values::TileMut;
 
 /// Proposals in a block: one matrix product for all of them, and few enough that most are kept.
 const PROPOSALS: usize = 128;
 
-/// Rows that one task updates.
-const BAND: usize = 256;
-
-/// Rows between two looks at the watch.
-const ROWS_PER_CHECK: usize = 16 * BAND;
-
 /// K ≈ FFᵀ.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PivotedCholesky<T> {
+pub struct PivotedCholesky<F> {
     /// The rows of K that F reproduces, in the order they were chosen.
     pub pivots: Vec<usize>,
     /// F: one row for each row of K, one column for each pivot.
-    pub factor: Matrix<T>,
+    pub factor: F,
     /// The trace of K − FFᵀ over that of K.
     pub residual: f64,
 }
@@ -58,20 +51,48 @@ pub fn randomly_pivoted<T: Scalar>(
     tolerance: f64,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<PivotedCholesky<T>, Stopped> {
-    let n = gram.nrows();
-    let rank = rank.min(n);
+) -> Result<PivotedCholesky<Matrix<T>>, Stopped> {
+    let mut factor = HostFactor::<T>::new(gram.nrows(), rank.min(gram.nrows()));
+    let (pivots, residual) = choose_pivots(gram, &mut factor, rank, tolerance, seed, watch)?;
+    Ok(PivotedCholesky { pivots, factor: factor.into_matrix(), residual })
+}
+
+/// As [`randomly_pivoted`] in single precision, with F stored where the kernel values are computed.
+///
+/// # Errors
+/// [`Stopped`] if `watch` requests it.
+pub fn low_rank_factor(
+    gram: &dyn Gram,
+    rank: usize,
+    tolerance: f64,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<PivotedCholesky<Box<dyn LowRankFactor>>, Stopped> {
+    let mut factor = gram.low_rank(rank.min(gram.nrows()))?;
+    let (pivots, residual) = choose_pivots(gram, &mut *factor, rank, tolerance, seed, watch)?;
+    Ok(PivotedCholesky { pivots, factor, residual })
+}
+
+/// Adds the columns of pivots to an empty factor; returns the pivots and the trace of K − FFᵀ over that of K.
+fn choose_pivots(
+    gram: &dyn Gram,
+    factor: &mut dyn LowRankFactor,
+    rank: usize,
+    tolerance: f64,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<(Vec<usize>, f64), Stopped> {
+    let rank = rank.min(gram.nrows());
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut residual: Vec<f64> = gram.diagonal().iter().map(|d| d.max(0.0)).collect();
     let trace: f64 = residual.iter().sum();
     let floor = tolerance * residual.iter().copied().fold(0.0, f64::max);
-    let mut factor: Vec<T> = zeroed(n * rank);
     let mut pivots = Vec::new();
     watch.begin("pivoted Cholesky", rank as u64);
     while pivots.len() < rank {
         residual.iter_mut().filter(|d| **d <= floor || d.is_nan()).for_each(|d| *d = 0.0);
         let Some(proposals) = propose(&residual, PROPOSALS, &mut rng) else { break };
-        let rows = gather(&factor, &proposals, rank, pivots.len());
+        let rows = factor.rows(&proposals)?;
         let mut block = block_residual(gram, &proposals, &rows, pivots.len());
         let kept = keep(&mut block, proposals.len(), floor, rank - pivots.len(), &mut rng);
         let known = pivots.len();
@@ -80,17 +101,16 @@ pub fn randomly_pivoted<T: Scalar>(
             chosen: &chosen,
             rows: kept.iter().flat_map(|&k| rows[k * known..(k + 1) * known].to_vec()).collect(),
             lower: lower_of(&block, proposals.len(), &kept),
-            known,
         };
-        extend(gram, &mut factor, rank, &new, &mut residual, watch)?;
+        factor.extend(gram, &new, &mut residual, watch)?;
         // What a kept row has left is rounding.
         chosen.iter().for_each(|&i| residual[i] = 0.0);
         watch.advance(chosen.len() as u64);
         pivots.extend(chosen);
     }
+    factor.finish();
     let left: f64 = residual.iter().sum();
-    let factor = narrowed(factor, n, rank, pivots.len());
-    Ok(PivotedCholesky { pivots, factor, residual: if trace > 0.0 { left / trace } else { 0.0 } })
+    Ok((pivots, if trace > 0.0 { left / trace } else { 0.0 }))
 }
 
 /// `count` rows drawn in proportion to `weights`, with repetition; none where all weights are zero.
@@ -116,11 +136,6 @@ fn propose(weights: &[f64], count: usize, rng: &mut impl Rng) -> Option<Vec<usiz
         i
     };
     Some((0..count).map(|_| draw(rng)).collect())
-}
-
-/// The first `known` entries of some rows of F, in double precision.
-fn gather<T: Scalar>(factor: &[T], rows: &[usize], rank: usize, known: usize) -> Vec<f64> {
-    rows.iter().flat_map(|&i| factor[i * rank..i * rank + known].iter().map(|v| v.to_f64())).collect()
 }
 
 /// K(S,S) − F_S F_Sᵀ, row-major.
@@ -170,74 +185,6 @@ fn lower_of(block: &[f64], b: usize, kept: &[usize]) -> Vec<f64> {
         }
     }
     lower
-}
-
-/// Columns about to be added to the factor.
-struct NewColumns<'a> {
-    chosen: &'a [usize],
-    /// F_S, row-major.
-    rows: Vec<f64>,
-    /// L, row-major.
-    lower: Vec<f64>,
-    /// Columns there are already.
-    known: usize,
-}
-
-/// Writes (K(:,S) − F F_Sᵀ)L⁻ᵀ beside F, and takes its squares from the diagonal.
-fn extend<T: Scalar>(
-    gram: &dyn Gram,
-    factor: &mut [T],
-    rank: usize,
-    new: &NewColumns<'_>,
-    residual: &mut [f64],
-    watch: &dyn Watch,
-) -> Result<(), Stopped> {
-    let width = new.chosen.len();
-    if width == 0 {
-        return Ok(());
-    }
-    let narrow = |values: &[f64]| values.iter().map(|v| T::from_f64(*v)).collect::<Vec<T>>();
-    let (rows, lower) = (narrow(&new.rows), narrow(&new.lower));
-    let (rows, lower) = (
-        MatRef::from_row_major_slice(&rows, width, new.known),
-        MatRef::from_row_major_slice(&lower, width, width),
-    );
-    let mut values = vec![0.0; ROWS_PER_CHECK.min(residual.len()) * width];
-    let parts = factor.chunks_mut(ROWS_PER_CHECK * rank).zip(residual.chunks_mut(ROWS_PER_CHECK)).enumerate();
-    for (s, (factor, residual)) in parts {
-        watch.check()?;
-        let here: Vec<usize> = (s * ROWS_PER_CHECK..s * ROWS_PER_CHECK + residual.len()).collect();
-        let values = &mut values[..here.len() * width];
-        gram.block(&here, new.chosen, TileMut::new(&mut *values, width));
-        let bands = factor.par_chunks_mut(BAND * rank).zip(residual.par_chunks_mut(BAND));
-        bands.zip(values.par_chunks(BAND * width)).for_each(|((factor, residual), values)| {
-            let height = residual.len();
-            let mut added = narrow(values);
-            let mut block = MatMut::from_row_major_slice_mut(&mut added, height, width);
-            if new.known > 0 {
-                let known = MatRef::from_row_major_slice(factor, height, rank).subcols(0, new.known);
-                products::add(block.rb_mut(), -1.0, known, rows.transpose());
-            }
-            products::solve_lower(lower, block.transpose_mut());
-            for (r, added) in added.chunks_exact(width).enumerate() {
-                factor[r * rank + new.known..][..width].copy_from_slice(added);
-                let squares: f64 = added.iter().map(|v| v.to_f64() * v.to_f64()).sum();
-                residual[r] = (residual[r] - squares).max(0.0);
-            }
-        });
-    }
-    Ok(())
-}
-
-/// The first `found` of `rank` columns.
-fn narrowed<T: Scalar>(mut factor: Vec<T>, n: usize, rank: usize, found: usize) -> Matrix<T> {
-    if found < rank {
-        for i in 0..n {
-            factor.copy_within(i * rank..i * rank + found, i * found);
-        }
-        factor.truncate(n * found);
-    }
-    Matrix::from_entries(n, found, factor)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::kernel::check::Domain;
 use crate::kernel::{Expr, Kernel};
 use crate::linalg::Intercept;
 use crate::model::{Expansion, subtract};
+use crate::real::Precision;
 use crate::session::Session;
 use crate::solve::Report;
 
@@ -64,7 +65,8 @@ impl<'a> Basis<'a> {
         Ok(Self { kernel, centres, shift, domain: admitted.domain, warning: admitted.warning })
     }
 
-    /// Works on the kernel matrix of the basis: the one given, or one whose values are computed when they are needed.
+    /// Works on the kernel matrix of the basis: the one given, or one whose values are computed when they are needed, in double
+    /// precision where the matrix is to be factored and a factor in double precision costs no more.
     ///
     /// # Errors
     /// What the work returns; where the engine has no such matrix.
@@ -72,13 +74,16 @@ impl<'a> Basis<'a> {
         &self,
         problem: &Problem<'_>,
         session: &Session<'_>,
+        is_factored: bool,
         work: impl FnOnce(&dyn Gram) -> Result<R, LearnError>,
     ) -> Result<R, LearnError> {
         match problem.inputs {
             Inputs::Gram(gram) => work(gram),
             Inputs::Samples(_) | Inputs::Stream(_) => {
                 let resident = session.load(&self.centres)?;
-                work(&*resident.gram(&self.kernel, Wanted::Exact)?)
+                let gram = resident.gram(&self.kernel, Wanted::Exact)?;
+                let precise = is_factored && gram.precision() == Precision::Single && !gram.prefers_single();
+                if precise { work(&*resident.gram(&self.kernel, Wanted::Double)?) } else { work(&*gram) }
             }
         }
     }

@@ -197,8 +197,11 @@ impl<T: Scalar> Cholesky<T> {
         Ok(())
     }
 
-    /// Lᵀ·X = B, block rows upwards: each solved block is taken out of all that stand above it.
-    fn solve_upper(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
+    /// Solves Lᵀ·X = B, block rows upwards: each solved block is taken out of all that stand above it.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `watch` requests it.
+    pub fn solve_upper(&self, rhs: &mut Matrix<T>, watch: &dyn Watch) -> Result<(), Stopped> {
         let (n, m) = (self.order, rhs.ncols());
         for start in (0..n).step_by(BLOCK).rev() {
             watch.check()?;

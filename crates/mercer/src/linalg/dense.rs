@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::data::Matrix;
 use crate::watch::{Stopped, Watch};
 
-use super::{Cholesky, products, zeroed};
+use super::{Cholesky, Scalar, products, zeroed};
 
 /// Rows of a strip.
 const STRIP: usize = 64;
@@ -55,7 +55,7 @@ pub fn gram_of_columns(a: MatRef<'_, f64>, watch: &dyn Watch) -> Result<Matrix<f
 }
 
 /// Copies what is below the diagonal of a square matrix to above it.
-pub fn mirror_lower(matrix: &mut Matrix<f64>) {
+pub fn mirror_lower<T: Copy + Default>(matrix: &mut Matrix<T>) {
     let n = matrix.nrows();
     let entries = matrix.entries_mut();
     // Square tiles, so that neither the rows read nor those written fall out of cache.
@@ -70,12 +70,12 @@ pub fn mirror_lower(matrix: &mut Matrix<f64>) {
     }
 }
 
-impl Cholesky<f64> {
+impl<T: Scalar> Cholesky<T> {
     /// L⁻¹, row-major, with zeros above the diagonal. n³/6 multiply-adds.
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.
-    pub(crate) fn inverse_lower(&self, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
+    pub(crate) fn inverse_lower(&self, watch: &dyn Watch) -> Result<Matrix<T>, Stopped> {
         let n = self.order();
         let l = MatRef::from_row_major_slice(self.lower(), n, n);
         let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
@@ -83,8 +83,8 @@ impl Cholesky<f64> {
         let columns = starts.par_iter().map(|&start| {
             watch.check()?;
             let (height, width) = (n - start, BLOCK.min(n - start));
-            let mut columns: Vec<f64> = zeroed(height * width);
-            (0..width).for_each(|i| columns[i * width + i] = 1.0);
+            let mut columns: Vec<T> = zeroed(height * width);
+            (0..width).for_each(|i| columns[i * width + i] = T::from_f64(1.0));
             let rhs = MatMut::from_row_major_slice_mut(&mut columns, height, width);
             products::solve_lower(l.submatrix(start, start, height, height), rhs);
             Ok(columns)
@@ -105,7 +105,7 @@ impl Cholesky<f64> {
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.
-    pub fn inverse(&self, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
+    pub fn inverse(&self, watch: &dyn Watch) -> Result<Matrix<T>, Stopped> {
         let n = self.order();
         let x = self.inverse_lower(watch)?;
         let x = products::view(&x);

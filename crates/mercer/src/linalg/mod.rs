@@ -3,6 +3,7 @@
 mod cholesky;
 pub(crate) mod dense;
 mod eigen;
+mod factor;
 pub mod normal_equations;
 pub(crate) mod products;
 mod qr;
@@ -15,7 +16,10 @@ mod zeroed;
 pub(crate) use cholesky::factor_in_place;
 pub use cholesky::{Cholesky, CholeskyError};
 pub use eigen::{Eigen, EigenError};
-pub use normal_equations::{Intercept, LinearFit, NormalEquations, NormalEquationsError, RidgeFactor};
+pub use factor::{CholeskyFactor, HostMatrix, SymmetricMatrix};
+pub use normal_equations::{
+    FeatureSums, Intercept, LinearFit, NormalEquations, NormalEquationsError, RidgeFactor,
+};
 pub(crate) use qr::{Triangle, suggestion};
 pub(crate) use row_products::{RowProducts, chosen_row_dots, chosen_rows_combined, combined_rows, row_dots};
 pub use saved::InvalidSaved;

@@ -2,9 +2,9 @@
 
 use crate::data::Matrix;
 use crate::gram::{LinearOperator, numerical_rank};
-use crate::linalg::vectors::{add_multiple, column_norms, relative_norm, subtract_from};
-use crate::linalg::{Cholesky, CholeskyError};
-use crate::real::Real;
+use crate::linalg::CholeskyError;
+use crate::linalg::vectors::{add_multiple, relative_norm, subtract_from};
+use crate::real::{Precision, Real};
 use crate::watch::{Stopped, Watch};
 
 use super::error::SolveError;
@@ -50,7 +50,9 @@ pub fn solve_direct(
     let try_mixed = match factor {
         Factor::Double => false,
         Factor::Mixed => true,
-        Factor::Auto => system.nrows() >= MIXED_FROM && system.lambda() > 0.0,
+        Factor::Auto => {
+            system.nrows() >= MIXED_FROM && system.lambda() > 0.0 && system.gram().prefers_single()
+        }
     };
     if try_mixed && let Some(answer) = solve_mixed(system, rhs, factor, watch)? {
         return Ok(answer);
@@ -64,14 +66,14 @@ fn solve_double(
     watch: &dyn Watch,
 ) -> Result<(Matrix<f64>, Report), SolveError> {
     let order = system.nrows();
-    let matrix = system.lower::<f64>(watch)?;
-    let largest = diagonal(&matrix, order).fold(0.0, f64::max);
-    let factor = Cholesky::try_factor(order, matrix, watch)?.map_err(|error| match error {
-        CholeskyError::NotPositiveDefinite { pivot, .. } if system.lambda() != 0.0 => {
-            SolveError::Indefinite { lambda: system.lambda(), pivot, order }
-        }
-        _ => singular(system),
-    })?;
+    let largest = system.largest();
+    let factor =
+        system.stored(Precision::Double, watch)?.try_factor(watch)?.map_err(|error| match error {
+            CholeskyError::NotPositiveDefinite { pivot, .. } if system.lambda() != 0.0 => {
+                SolveError::Indefinite { lambda: system.lambda(), pivot, order }
+            }
+            _ => singular(system),
+        })?;
     if system.lambda() == 0.0 && factor.smallest_pivot() <= order as f64 * f64::EPSILON * largest {
         return Err(singular(system));
     }
@@ -109,21 +111,21 @@ fn solve_mixed(
     watch: &dyn Watch,
 ) -> Result<Option<(Matrix<f64>, Report)>, SolveError> {
     let order = system.nrows();
-    let matrix = system.lower::<f32>(watch)?;
+    let matrix = system.stored(Precision::Single, watch)?;
     // λmax ≤ ‖A‖_F and λmin ≥ λ bound the condition number from above.
-    let frobenius = lower_frobenius(&matrix, order);
+    let frobenius = matrix.frobenius()?;
     let condition = frobenius / system.lambda();
     if choice == Factor::Auto && (condition.is_nan() || condition * <f32 as Real>::EPSILON > MIXED_LIMIT) {
         return Ok(None);
     }
-    let Ok(factor) = Cholesky::try_factor(order, matrix, watch)? else { return Ok(None) };
+    let Ok(factor) = matrix.try_factor(watch)? else { return Ok(None) };
     let mut x = Matrix::zeros(order, rhs.ncols());
     let mut left = rhs.clone();
     let mut norm = relative_norm(&left, rhs);
     for step in 1..=REFINEMENTS {
-        let mut correction = narrow(&left);
+        let mut correction = left.clone();
         factor.solve(&mut correction, watch)?;
-        add_widened(&mut x, &correction, &left);
+        add_multiple(&mut x, 1.0, &correction);
         left = residual(system, rhs, &x, watch)?;
         let next = relative_norm(&left, rhs);
         // The residual cannot be computed more exactly than this: √n·ε, the drift of a sum of n terms, of what cancels in it.
@@ -156,21 +158,6 @@ fn singular(system: &Regularised<'_>) -> SolveError {
     SolveError::Singular { rank, order, suggestion: 10f64.powi(floor.log10().ceil() as i32) }
 }
 
-fn diagonal(matrix: &[f64], order: usize) -> impl Iterator<Item = f64> + '_ {
-    (0..order).map(move |i| matrix[i * order + i])
-}
-
-/// ‖A‖_F of the symmetric matrix with this lower triangle.
-fn lower_frobenius(matrix: &[f32], order: usize) -> f64 {
-    let mut sum = 0.0;
-    for i in 0..order {
-        let row = &matrix[i * order..][..=i];
-        let squares: f64 = row[..i].iter().map(|&v| f64::from(v) * f64::from(v)).sum();
-        sum += 2.0 * squares + f64::from(row[i]).powi(2);
-    }
-    sum.sqrt()
-}
-
 fn residual(
     system: &Regularised<'_>,
     rhs: &Matrix<f64>,
@@ -181,26 +168,4 @@ fn residual(
     system.apply(&mut out, x, watch)?;
     subtract_from(rhs, &mut out);
     Ok(out)
-}
-
-/// Column-wise powers of two that bring residuals into the range of single precision.
-fn column_scales(a: &Matrix<f64>) -> Vec<f64> {
-    column_norms(a)
-        .into_iter()
-        .map(|n| if n > 0.0 && n.is_finite() { 2f64.powi(n.log2().ceil() as i32) } else { 1.0 })
-        .collect()
-}
-
-fn narrow(a: &Matrix<f64>) -> Matrix<f32> {
-    let scales = column_scales(a);
-    let entries =
-        a.entries().iter().enumerate().map(|(k, v)| (v / scales[k % scales.len()]) as f32).collect();
-    Matrix::from_entries(a.nrows(), a.ncols(), entries)
-}
-
-fn add_widened(x: &mut Matrix<f64>, correction: &Matrix<f32>, residual: &Matrix<f64>) {
-    let scales = column_scales(residual);
-    for (k, (x, c)) in x.entries_mut().iter_mut().zip(correction.entries()).enumerate() {
-        *x += f64::from(*c) * scales[k % scales.len()];
-    }
 }

@@ -27,7 +27,7 @@ pub use conjugate_gradient::{
 pub use direct::{Factor, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use error::SolveError;
-pub use falkon::FalkonPreconditioner;
+pub use falkon::{FalkonPreconditioner, LandmarkSystem};
 pub use hinge_newton::{HingeFit, HingeNewton};
 pub(crate) use inducing::{Bound, InducingSums};
 pub use laplace::{ClassRule, Laplace, Latent};

@@ -1,11 +1,9 @@
 //! The linear system of kernel ridge regression.
 
-use rayon::prelude::*;
-
 use crate::data::Matrix;
-use crate::gram::{Gram, LinearOperator, Part, Value};
-use crate::linalg::zeroed;
-use crate::real::Real;
+use crate::gram::{Gram, LinearOperator, Penalty};
+use crate::linalg::SymmetricMatrix;
+use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
 /// SKS + λI, with S the diagonal of the square roots of the sample weights (the identity where there are none).
@@ -34,26 +32,21 @@ impl<'a> Regularised<'a> {
         self.gram
     }
 
-    /// The lower triangle of the matrix, row-major; the rest is unspecified.
-    pub(super) fn lower<T: Value>(&self, watch: &dyn Watch) -> Result<Vec<T>, Stopped> {
-        let n = self.nrows();
-        let mut matrix = zeroed(n * n);
-        self.gram.fill(Part::Lower, T::erase_mut(&mut matrix), watch)?;
-        self.finish(&mut matrix);
-        Ok(matrix)
+    /// The matrix in this precision, to be factored.
+    pub(super) fn stored(
+        &self,
+        precision: Precision,
+        watch: &dyn Watch,
+    ) -> Result<Box<dyn SymmetricMatrix>, Stopped> {
+        let penalty = Penalty { lambda: self.lambda, root_weights: self.root_weights, noise: None };
+        self.gram.regularised(penalty, precision, watch)
     }
 
-    /// K to SKS + λI, in place.
-    fn finish<T: Real>(&self, matrix: &mut [T]) {
-        let n = self.nrows();
-        matrix.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
-            if let Some(root) = self.root_weights {
-                for (entry, s) in row[..=i].iter_mut().zip(root) {
-                    *entry = T::from_f64(entry.to_f64() * s * root[i]);
-                }
-            }
-            row[i] = T::from_f64(row[i].to_f64() + self.lambda);
-        });
+    /// The largest entry of the diagonal.
+    pub(super) fn largest(&self) -> f64 {
+        let weight = |i: usize| self.root_weights.map_or(1.0, |root| root[i] * root[i]);
+        let diagonal = self.gram.diagonal();
+        diagonal.iter().enumerate().map(|(i, k)| k * weight(i) + self.lambda).fold(0.0, f64::max)
     }
 }
 

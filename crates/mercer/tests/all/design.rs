@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::{
-    Access, Approximation, Crossed, Design, DesignError, Features, Held, Labelled, Landmarks, Loss, Parts,
-    Recomputed, RowFeatures, RowLoss,
+    Access, Approximation, Design, DesignError, Features, Held, Labelled, LandmarkFactor, Landmarks, Loss,
+    Parts, Recomputed, RowFeatures, RowLoss,
 };
-use mercer::gram::{Values, ValuesMut};
+use mercer::gram::{LinearOperator, Values, ValuesMut};
 use mercer::linalg::{Intercept, NormalEquations};
 use mercer::real::Precision;
 use mercer::session::Session;
-use mercer::solve::NormalCg;
+use mercer::solve::{LandmarkSystem, NormalCg};
 use mercer::watch::{Unwatched, Watch};
 
 const ROWS: usize = 700;
@@ -156,12 +156,37 @@ fn crossed_kernel_values_are_the_features_of_landmarks() {
     let kernel = "matern(nu=1.5)".parse().unwrap();
     let landmarks = Landmarks::fit(&kernel, &samples, 25, Default::default(), &session).unwrap();
     let rows = Recomputed::new(RowFeatures::Landmarks(&landmarks, &session), &samples).unwrap();
+    let phi = Held::of(&rows, &session).unwrap().values().clone().into_f64();
     let (queries, centres) = (session.load(&samples).unwrap(), session.load(landmarks.landmarks()).unwrap());
     let forward = queries.cross(&kernel, &*centres).unwrap();
     let backward = centres.cross(&kernel, &*queries).unwrap();
-    let crossed = Crossed::new(&rows, &landmarks, &*forward, &*backward);
-    let phi = Held::of(&rows, &session).unwrap().values().clone().into_f64();
-    check("crossed", &crossed, &phi, 1e-9);
+    let factor = LandmarkFactor::new(&kernel, landmarks.landmarks(), &session).unwrap();
+    assert_eq!(factor.jitter, 0.0);
+    let weights: Vec<f64> = (0..ROWS).map(|i| 0.5 + (i % 3) as f64).collect();
+    for centred in [false, true] {
+        let system = LandmarkSystem {
+            forward: &*forward,
+            backward: &*backward,
+            factor: &*factor.factor,
+            weights: Some(&weights),
+            centred,
+            lambda: 0.3,
+        };
+        let v = Matrix::from_entries(25, 2, (0..50).map(|k| (k as f64).sin()).collect());
+        let mut out = Matrix::zeros(25, 2);
+        system.apply(&mut out, &v, &Unwatched).unwrap();
+        let total: f64 = weights.iter().sum();
+        for o in 0..2 {
+            let f: Vec<f64> = (0..ROWS).map(|i| (0..25).map(|k| phi.row(i)[k] * v.row(k)[o]).sum()).collect();
+            let mean: f64 = f.iter().zip(&weights).map(|(f, w)| f * w / total).sum();
+            let mean = if centred { mean } else { 0.0 };
+            for k in 0..25 {
+                let sum: f64 = (0..ROWS).map(|i| phi.row(i)[k] * weights[i] * (f[i] - mean)).sum();
+                let expected = sum + 0.3 * v.row(k)[o];
+                assert!((out.row(k)[o] - expected).abs() < 1e-8 * ROWS as f64, "{centred} {k}");
+            }
+        }
+    }
 }
 
 #[test]

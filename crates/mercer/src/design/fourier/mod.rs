@@ -26,8 +26,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Matrix, with_samples};
-use crate::gram::{ValuesMut, with_values};
+use crate::gram::{ValuesMut, WaveRows, WaveSums, WaveSumsError, with_values};
 use crate::kernel::{Kernel, Spectrum};
+use crate::linalg::NormalEquations;
 use crate::memory;
 use crate::tile::{Element, WaveScratch, Waves};
 use crate::watch::Watch;
@@ -246,6 +247,40 @@ impl RandomFeatures {
         check_columns(samples, self.columns())?;
         assert_eq!(out.len(), rows.len() * self.count(), "the features of each row");
         with_values!(ValuesMut, out, out => self.fill_as(samples, rows, out, watch))
+    }
+
+    /// Adds rows, their targets and their weights to sums over their features, on an engine. Nothing is added where there are no rows.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill), and as [`WaveSums::add`].
+    pub fn add_sums(
+        &self,
+        samples: &AnySamples<'_>,
+        (targets, weights): (&Matrix<f64>, Option<&[f64]>),
+        engine: &dyn WaveSums,
+        into: &mut NormalEquations,
+        watch: &dyn Watch,
+    ) -> Result<(), DesignError> {
+        let n = samples.nrows();
+        for (what, found) in [
+            ("the number of rows of targets", Some(targets.nrows())),
+            ("the number of weights", weights.map(<[f64]>::len)),
+        ] {
+            if let Some(found) = found.filter(|found| *found != n) {
+                return Err(DesignError::parameter(what, found, format!("{n}, one for each sample")));
+            }
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        (0..n).into_par_iter().try_for_each(|row| self.check_phases(samples, row))?;
+        let Self { frequencies, amplitudes, .. } = self;
+        let shifts = self.shifts();
+        let rows = WaveRows { samples, frequencies, shifts, amplitudes, targets, weights };
+        engine.add(&rows, into, watch).map_err(|error| match error {
+            WaveSumsError::Engine(error) => error.into(),
+            WaveSumsError::Sums(error) => error.into(),
+        })
     }
 
     fn fill_as<T: Element>(

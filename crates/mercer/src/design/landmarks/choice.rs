@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::AnySamples;
 use crate::design::error::{DesignError, check_memory};
-use crate::gram::{Wanted, randomly_pivoted};
+use crate::gram::{Wanted, low_rank_factor};
 use crate::kernel::Kernel;
 use crate::session::Session;
 use crate::watch::Watch;
@@ -61,10 +61,10 @@ impl LandmarkChoice {
                 filled(chosen.into_iter().map(|c| candidates[c]).collect(), n, count)
             }
             Self::RandomlyPivoted => {
-                check_memory("the factor of the kernel matrix", n, count, 4, session.memory())?;
+                check_memory("the factor of the kernel matrix", n, count, 4, session.matrix_memory())?;
                 let resident = session.load(samples)?;
                 let gram = resident.gram(kernel, Wanted::Exact)?;
-                let pivoted = randomly_pivoted::<f32>(&*gram, count, 1e-6, session.seed(), session)?;
+                let pivoted = low_rank_factor(&*gram, count, 1e-6, session.seed(), session)?;
                 filled(pivoted.pivots, n, count)
             }
         })

@@ -11,6 +11,7 @@
 //! them, are left out, so that L is well conditioned.
 
 mod choice;
+mod factor;
 
 use std::ops::Range;
 
@@ -30,6 +31,7 @@ use super::error::{DesignError, check_columns, check_memory};
 use super::held::solve_upper;
 
 pub use choice::LandmarkChoice;
+pub use factor::LandmarkFactor;
 
 /// Rows whose kernel values with the landmarks are held at a time.
 const BAND: usize = 1024;
@@ -89,8 +91,7 @@ impl Landmarks {
             (Some(tolerance), _) => {
                 return Err(DesignError::parameter("the tolerance", tolerance, "0 or more and below 1"));
             }
-            (None, AnySamples::F32(_)) => 1e-6,
-            (None, AnySamples::F64(_)) => m as f64 * f64::EPSILON,
+            (None, _) => factor::rounding(landmarks),
         };
         // In double precision whatever the samples: the factor magnifies errors of the kernel.
         let resident = session.load(&landmarks.widened())?;

@@ -3,9 +3,10 @@
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::gram::{GramError, Part, Resident, Wanted};
+use crate::gram::{Gram, GramError, Penalty, Resident, TileMut, Wanted};
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, products, zeroed};
+use crate::linalg::{CholeskyFactor, products, zeroed};
+use crate::real::Precision;
 use crate::session::Session;
 
 use super::super::error::LearnError;
@@ -34,7 +35,7 @@ pub(super) struct Factored {
     pub noise: f64,
     /// What was added to every entry of the diagonal beside the noise.
     pub jitter: f64,
-    pub factor: Cholesky<f64>,
+    pub factor: Box<dyn CholeskyFactor>,
     /// (K + σ²/w + jitter)⁻¹y.
     pub alpha: Matrix<f64>,
 }
@@ -59,19 +60,20 @@ impl Exact<'_> {
         let kernel = self.kernel.with_values(&values)?;
         let gram = self.samples.gram(&kernel, Wanted::Double)?;
         let n = gram.nrows();
+        let mean = gram.diagonal().iter().sum::<f64>() / n as f64;
+        let each: Vec<f64> = (0..n).map(|i| self.noise_of(noise, i)).collect();
         for relative in JITTERS {
-            let mut matrix: Vec<f64> = zeroed(n * n);
-            gram.fill(Part::Lower, (&mut matrix).into(), &session.part()).map_err(GramError::from)?;
-            check_finite(n, &matrix)?;
-            let mean = (0..n).map(|i| matrix[i * n + i]).sum::<f64>() / n as f64;
             let jitter = relative * mean;
-            (0..n).for_each(|i| matrix[i * n + i] += self.noise_of(noise, i) + jitter);
-            if let Ok(factor) = Cholesky::try_factor(n, matrix, &session.part())? {
+            let penalty = Penalty { lambda: jitter, root_weights: None, noise: Some(&each) };
+            let matrix = gram.regularised(penalty, Precision::Double, &session.part());
+            let factor = matrix.and_then(|matrix| matrix.try_factor(&session.part()));
+            if let Ok(factor) = factor.map_err(GramError::from)? {
                 let mut alpha = self.targets.clone();
                 factor.solve(&mut alpha, &session.part())?;
                 return Ok(Some(Factored { kernel, noise, jitter, factor, alpha }));
             }
         }
+        check_finite(&*gram)?;
         Ok(None)
     }
 
@@ -180,10 +182,16 @@ fn leave_one_out(targets: &Matrix<f64>, alpha: &Matrix<f64>, inverse: Vec<f64>) 
     (value, weights)
 }
 
-fn check_finite(n: usize, matrix: &[f64]) -> Result<(), LearnError> {
-    let bad = (0..n).into_par_iter().find_map_first(|row| {
-        let values = &matrix[row * n..row * n + row + 1];
-        values.iter().position(|value| !value.is_finite()).map(|column| (row, column))
-    });
-    bad.map_or(Ok(()), |(row, column)| Err(LearnError::KernelValue { row, column }))
+/// Refuses a kernel matrix with a value that is not finite.
+fn check_finite(gram: &dyn Gram) -> Result<(), LearnError> {
+    let n = gram.nrows();
+    let all: Vec<usize> = (0..n).collect();
+    let mut values = vec![0f64; n];
+    for row in 0..n {
+        gram.block(&[row], &all[..=row], TileMut::new(&mut values[..=row], row + 1));
+        if let Some(column) = values[..=row].iter().position(|value| !value.is_finite()) {
+            return Err(LearnError::KernelValue { row, column });
+        }
+    }
+    Ok(())
 }

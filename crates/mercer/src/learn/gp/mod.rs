@@ -17,6 +17,7 @@ use crate::data::{AnySamples, Matrix, Number};
 use crate::gram::{GramError, Resident};
 use crate::kernel::family::noise::NOISE;
 use crate::kernel::{Expr, Kernel};
+use crate::linalg::{Cholesky, CholeskyFactor};
 use crate::model::{Expansion, Facts, GaussianProcess, Method};
 use crate::session::Session;
 use crate::solve::{MinimiseOptions, Minimum, Report, SolveError, Status, minimise_in_box};
@@ -405,6 +406,10 @@ impl Learner for Gp {
         for i in 0..coefficients.nrows() {
             coefficients.row_mut(i).iter_mut().zip(&scales).for_each(|(a, scale)| *a *= scale);
         }
+        let triangle = |factor: &dyn CholeskyFactor| -> Result<Vec<f64>, LearnError> {
+            Ok(Cholesky::from_lower(factor.order(), factor.to_lower(session)?).into_triangle())
+        };
+        let factor = self.variance.then(|| triangle(&*factored.factor)).transpose()?;
         let model = GaussianProcess {
             mean: Expansion {
                 kernel: factored.kernel,
@@ -416,7 +421,7 @@ impl Learner for Gp {
             },
             scales,
             noise: factored.noise,
-            factor: self.variance.then(|| factored.factor.into_triangle()),
+            factor,
             posterior_factor: None,
         };
         let answer = Answer { facts, ..Answer::new(model, report) };

@@ -114,8 +114,9 @@ impl Logistic {
         self.validate()?;
         problem.codes()?;
         let basis = Basis::new(kernel, Intercept::None, self.admission, problem, session)?;
-        let mut path =
-            basis.with_gram(problem, session, |gram| self.on_gram(gram, problem, &[self.lambda], session))?;
+        let mut path = basis.with_gram(problem, session, false, |gram| {
+            self.on_gram(gram, problem, &[self.lambda], session)
+        })?;
         let found = path.pop().ok_or(LearnError::Unsupported("a path of no lambda has no answer"))?;
         // Rows of weight zero have coefficients of exactly zero.
         Ok(basis.sparse_answer(&found.dual, found.intercepts, found.report))

@@ -141,8 +141,8 @@ impl Perceptron {
         if let Some(budget) = self.budget {
             return self.within_budget(basis, budget, problem, session);
         }
-        let (history, outcome) =
-            basis.with_gram(problem, session, |gram| self.train_on_gram(gram, codes, classes, session))?;
+        let (history, outcome) = basis
+            .with_gram(problem, session, false, |gram| self.train_on_gram(gram, codes, classes, session))?;
         let report = outcome.report();
         let answer = if self.vote {
             voted::voted(basis, classes, &history, report)

@@ -1,7 +1,7 @@
 //! Ridge regression by conjugate gradients, without the kernel matrix or with one in 16 bits.
 
 use crate::data::{AnySamples, Samples, Storage};
-use crate::gram::{Gram, LinearOperator, StoreAs, Stored, Wanted, randomly_pivoted};
+use crate::gram::{Gram, LinearOperator, StoreAs, Stored, Wanted, low_rank_factor};
 use crate::kernel::Kernel;
 use crate::model::{Expansion, Facts};
 use crate::real::Real;
@@ -36,19 +36,20 @@ impl Ridge {
         let (lambda, solver) = self.stopping_rule()?;
         let (rows, outputs) = (samples.nrows(), targets.ncols());
         let rank = self.rank.unwrap_or_else(|| cost::preconditioner_rank(rows));
-        let (needed, budget) = (cost::cg_bytes(rows, rank, outputs), session.memory());
+        let (needed, budget) = (cost::cg_bytes(rows, rank, outputs), session.matrix_memory());
         if needed > budget {
             let what = "a preconditioner and vectors";
             return Err(LearnError::Memory { rows, what, needed, budget });
         }
-        let stores = StoreAs::I16.bytes(rows) <= budget - needed;
+        // An engine with memory of its own computes values in less time than it takes to read them.
+        let stores = session.engine().memory().is_none() && StoreAs::I16.bytes(rows) <= budget - needed;
         let admitted = self.admission.decide(kernel, samples)?;
         let roots = roots(weights);
         let root_weights = roots.as_deref();
         let (single, double) = (in_single(samples), in_double(samples));
         let (fast, exact) = (session.load(&single)?, session.load(&double)?);
         let (fast, exact) = (fast.gram(kernel, Wanted::Exact)?, exact.gram(kernel, Wanted::Exact)?);
-        let factor = randomly_pivoted::<f32>(&*fast, rank, SINGLE_NOISE, session.seed(), session)?;
+        let factor = low_rank_factor(&*fast, rank, SINGLE_NOISE, session.seed(), session)?.factor;
         // What the factor leaves out is noise down to this; a smaller λ would make P⁻¹ amplify it.
         let noise = SINGLE_NOISE * fast.diagonal().iter().copied().fold(0.0, f64::max);
         let preconditioner = LowRank::new(factor, lambda.max(noise), root_weights, session)?;

@@ -52,8 +52,8 @@ impl Ridge {
             }
             Intercept::None | Intercept::Centred => (Cow::Borrowed(targets), None),
         };
-        let Coefficients { dual, intercepts, report } =
-            basis.with_gram(problem, session, |gram| self.solve_gram(gram, &centred, weights, session))?;
+        let Coefficients { dual, intercepts, report } = basis
+            .with_gram(problem, session, true, |gram| self.solve_gram(gram, &centred, weights, session))?;
         Ok(basis.answer(dual, means.unwrap_or(intercepts), report))
     }
 

@@ -5,7 +5,7 @@
 //! [`Ridge::prepare`] the features, [`add_rows`] to [`empty_sums`], and [`Ridge::solve`] them.
 
 use crate::data::{AnySamples, Matrix};
-use crate::design::{Design, DesignError, Features, Parts, Recomputed};
+use crate::design::{DesignError, Features, Parts};
 use crate::linalg::{LinearFit, NormalEquations};
 use crate::model::{Facts, Predictor};
 use crate::session::Session;
@@ -75,8 +75,7 @@ pub fn add_rows(
     (parts, sums): (&Parts<'_>, &mut [NormalEquations]),
     session: &Session<'_>,
 ) -> Result<(), LearnError> {
-    let design = Recomputed::new(features.ready(samples.ncols(), None, session)?, samples)?;
-    Ok(design.normal_equations(targets, weights, parts, sums, session)?)
+    Ok(features.add_sums(samples, (targets, weights), parts, sums, session)?)
 }
 
 impl Ridge {
@@ -146,7 +145,8 @@ impl Ridge {
         let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
         let mut all = Solution { fit, residual: 0.0, effective_dimension: f64::INFINITY };
         for (lambda, group) in targets_by_lambda(&self.lambda, targets) {
-            let factor = sums.factor(lambda, self.intercept, session)?;
+            let store = |order, lower| session.engine().symmetric(order, lower);
+            let factor = sums.factor_in(lambda, self.intercept, &store, session)?;
             let fit = factor.fit(session)?;
             all.residual = all.residual.max(factor.residual(&fit));
             all.take(&fit, factor.effective_dimension(session)?, &group);

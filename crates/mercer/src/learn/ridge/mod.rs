@@ -291,7 +291,7 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
 /// # Errors
 /// [`LearnError::Memory`] where it does not.
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
-    let (needed, budget) = (cost::matrix_bytes(rows), session.memory());
+    let (needed, budget) = (cost::matrix_bytes(rows), session.matrix_memory());
     if needed > budget {
         Err(LearnError::Memory { rows, what: KERNEL_MATRIX, needed, budget })
     } else {

@@ -5,7 +5,7 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Matrix;
-use crate::design::{Design, Held, Parts, Recomputed};
+use crate::design::{Design, Held, Parts};
 use crate::linalg::{LinearFit, NormalEquations};
 use crate::session::Session;
 use crate::solve::{NormalCg, NormalCgFit, Report, affordable_passes};
@@ -58,15 +58,16 @@ impl Ridge {
         let groups = targets_by_lambda(&self.lambda, targets.ncols());
         let mut sums = [empty_sums(d, targets.ncols(), session)?];
         let passes = affordable_passes(d, ready.precision(samples)).filter(|_| {
-            n.saturating_mul(d) >= ENTRIES
+            !prepared.features.engine_adds(session)
+                && n.saturating_mul(d) >= ENTRIES
                 && n >= ROWS_PER_FEATURE * d
                 && groups.len() <= LAMBDAS
                 && groups.iter().all(|(lambda, _)| *lambda > 0.0)
                 && needed <= session.memory()
         });
         let Some(passes) = passes else {
-            let design = Recomputed::new(ready, samples)?;
-            design.normal_equations(targets, problem.weights(), &Parts::All, &mut sums, session)?;
+            let labels = (targets, problem.weights());
+            prepared.features.add_sums(samples, labels, &Parts::All, &mut sums, session)?;
             let [sums] = sums;
             return Ok(Outcome::Summed(sums));
         };

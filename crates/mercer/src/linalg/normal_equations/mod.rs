@@ -11,6 +11,8 @@ mod parts;
 mod ridge;
 mod validation;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::data::Matrix;
@@ -91,6 +93,17 @@ pub enum NormalEquationsError {
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+}
+
+/// Sums over the features of some samples.
+#[derive(Debug, Clone, Copy)]
+pub struct FeatureSums<'a> {
+    /// Σwφ.
+    pub features: &'a [f64],
+    /// Σwφφᵀ, row-major; what is above the diagonal is not read.
+    pub lower: &'a [f64],
+    /// Σwφy: one row per feature.
+    pub cross: &'a [f64],
 }
 
 /// The normal equations of samples with features φ, targets y and weights w (1 by default): Σw, Σwφ, Σwy, Σwφφᵀ, Σwφy and Σwy².
@@ -260,14 +273,69 @@ impl NormalEquations {
                 cross.iter_mut().enumerate().for_each(|(o, c)| *c += by_output[o * sums.len() + k]);
             }
         });
-        for r in 0..rows {
+        self.add_labels(targets, first..first + rows, weight);
+    }
+
+    /// Everything that depends on targets and weights alone.
+    fn add_labels(&mut self, targets: &Matrix<f64>, rows: Range<usize>, weight: &dyn Fn(usize) -> f64) {
+        for (r, row) in rows.enumerate() {
             let w = weight(r);
             self.weight += w;
-            for (o, y) in targets.row(first + r).iter().enumerate() {
+            for (o, y) in targets.row(row).iter().enumerate() {
                 self.target_sums[o] += w * y;
                 self.target_squares[o] += w * y * y;
             }
         }
+    }
+
+    /// Adds samples of which the sums over features were computed elsewhere.
+    ///
+    /// # Errors
+    /// Where the sums are of other features or targets, or something is not a finite number; nothing is added then.
+    pub fn add_sums(
+        &mut self,
+        sums: &FeatureSums<'_>,
+        targets: &Matrix<f64>,
+        weights: Option<&[f64]>,
+    ) -> Result<(), NormalEquationsError> {
+        let (d, t, rows) = (self.features, self.targets, targets.nrows());
+        for (what, found, expected) in [
+            ("features", sums.features.len(), d),
+            ("sums of products", sums.lower.len(), d * d),
+            ("sums with targets", sums.cross.len(), d * t),
+            ("targets", targets.ncols(), t),
+            ("weights", weights.map_or(rows, <[f64]>::len), rows),
+        ] {
+            if found != expected {
+                return Err(NormalEquationsError::Shape { what, found, expected });
+            }
+        }
+        Self::check_labels(targets, weights)?;
+        if let Some(row) = (0..d).find(|&k| !sums.lower[k * (d + 1)].is_finite()) {
+            let (what, value) = ("feature", sums.lower[row * (d + 1)]);
+            return Err(NormalEquationsError::Value { what, row, value, allowed: "a finite number" });
+        }
+        let bands = d.div_ceil(BLOCK);
+        let pairs: Vec<(usize, usize)> = (0..bands).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
+        self.blocks.par_iter_mut().zip(pairs).for_each(|(block, (i, j))| {
+            let width = BLOCK.min(d - j * BLOCK);
+            for (r, row) in block.chunks_exact_mut(width).enumerate() {
+                let from = (i * BLOCK + r) * d + j * BLOCK;
+                // A block on the diagonal is whole.
+                row.iter_mut().enumerate().for_each(|(c, sum)| {
+                    *sum += if i == j && c > r {
+                        sums.lower[(j * BLOCK + c) * d + i * BLOCK + r]
+                    } else {
+                        sums.lower[from + c]
+                    };
+                });
+            }
+        });
+        self.feature_sums.iter_mut().zip(sums.features).for_each(|(sum, s)| *sum += s);
+        self.cross.entries_mut().iter_mut().zip(sums.cross).for_each(|(sum, s)| *sum += s);
+        self.add_labels(targets, 0..rows, &|r| weights.map_or(1.0, |w| w[r]));
+        self.rows += rows as u64;
+        Ok(())
     }
 
     fn check<T: Real>(
@@ -298,7 +366,14 @@ impl NormalEquations {
             let value = features.row(row).iter().map(|v| v.to_f64()).find(|v| !v.is_finite());
             return refuse("feature", row, value.unwrap_or(f64::NAN), "a finite number");
         }
-        for row in 0..rows {
+        Self::check_labels(targets, weights)
+    }
+
+    /// Refuses targets and weights that are not finite, and negative weights.
+    fn check_labels(targets: &Matrix<f64>, weights: Option<&[f64]>) -> Result<(), NormalEquationsError> {
+        let refuse =
+            |what, row, value, allowed| Err(NormalEquationsError::Value { what, row, value, allowed });
+        for row in 0..targets.nrows() {
             if let Some(&y) = targets.row(row).iter().find(|y| !y.is_finite()) {
                 return refuse("target", row, y, "a finite number");
             }
@@ -351,17 +426,16 @@ impl NormalEquations {
     #[must_use]
     pub fn lower(&self) -> Vec<f64> {
         let d = self.features;
-        let mut lower = vec![0.0; d * d];
-        let bands = d.div_ceil(BLOCK);
-        let pairs = (0..bands).flat_map(|i| (0..=i).map(move |j| (i, j)));
-        for ((i, j), block) in pairs.zip(&self.blocks) {
-            let width = BLOCK.min(d - j * BLOCK);
-            for (r, row) in block.chunks_exact(width).enumerate() {
-                let i = i * BLOCK + r;
-                let reach = width.min(i + 1 - j * BLOCK);
-                lower[i * d + j * BLOCK..][..reach].copy_from_slice(&row[..reach]);
+        let mut lower = super::zeroed(d * d);
+        lower.par_chunks_mut((BLOCK * d).max(1)).enumerate().for_each(|(i, band)| {
+            for (j, block) in self.blocks[i * (i + 1) / 2..][..=i].iter().enumerate() {
+                let width = BLOCK.min(d - j * BLOCK);
+                for (r, row) in block.chunks_exact(width).enumerate() {
+                    let reach = width.min(i * BLOCK + r + 1 - j * BLOCK);
+                    band[r * d + j * BLOCK..][..reach].copy_from_slice(&row[..reach]);
+                }
             }
-        }
+        });
         lower
     }
 

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
-use crate::linalg::{Cholesky, Eigen, products};
+use crate::linalg::{CholeskyFactor, Eigen, HostMatrix, SymmetricMatrix, products};
 use crate::watch::{Stopped, Watch};
 
 use super::{NormalEquations, NormalEquationsError};
@@ -69,6 +69,21 @@ impl NormalEquations {
         intercept: Intercept,
         watch: &dyn Watch,
     ) -> Result<RidgeFactor<'_>, NormalEquationsError> {
+        let store = |order, lower| -> Box<dyn SymmetricMatrix> { Box::new(HostMatrix::new(order, lower)) };
+        self.factor_in(lambda, intercept, &store, watch)
+    }
+
+    /// As [`factor`](Self::factor), where `store` puts the matrix of this order with this lower triangle, row-major.
+    ///
+    /// # Errors
+    /// As [`ridge`](Self::ridge).
+    pub fn factor_in(
+        &self,
+        lambda: f64,
+        intercept: Intercept,
+        store: &dyn Fn(usize, Vec<f64>) -> Box<dyn SymmetricMatrix>,
+        watch: &dyn Watch,
+    ) -> Result<RidgeFactor<'_>, NormalEquationsError> {
         check_lambda(lambda)?;
         let Centred { mut gram, cross, means } = self.centred(intercept)?;
         let d = self.features;
@@ -78,7 +93,7 @@ impl NormalEquations {
             0.0 => self.rank_deficient(intercept),
             _ => NormalEquationsError::Indefinite { lambda },
         };
-        let factor = Cholesky::try_factor(d, gram, watch)?.map_err(|_| singular())?;
+        let factor = store(d, gram).try_factor(watch)?.map_err(|_| singular())?;
         if lambda == 0.0 && factor.smallest_pivot() <= d as f64 * f64::EPSILON * largest {
             return Err(singular());
         }
@@ -152,9 +167,12 @@ impl NormalEquations {
         let means = self.means(intercept)?;
         let Means { features, targets } = &means;
         let (mut gram, mut cross) = (self.lower(), self.cross.clone());
-        for (i, row) in gram.chunks_exact_mut(self.features.max(1)).enumerate() {
+        gram.par_chunks_exact_mut(self.features.max(1)).enumerate().for_each(|(i, row)| {
             let scaled = self.weight * features[i];
             row[..=i].iter_mut().zip(features).for_each(|(g, m)| *g -= scaled * m);
+        });
+        for (i, mean) in features.iter().enumerate() {
+            let scaled = self.weight * mean;
             cross.row_mut(i).iter_mut().zip(targets).for_each(|(c, m)| *c -= scaled * m);
         }
         Ok(Centred { gram, cross, means })
@@ -211,7 +229,7 @@ pub struct RidgeFactor<'a> {
     equations: &'a NormalEquations,
     lambda: f64,
     means: Means,
-    factor: Cholesky<f64>,
+    factor: Box<dyn CholeskyFactor>,
     /// c.
     cross: Matrix<f64>,
 }

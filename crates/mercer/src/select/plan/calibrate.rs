@@ -12,12 +12,12 @@ use rayon::prelude::*;
 use crate::data::{AnySamples, Matrix, Samples};
 use crate::design::{DesignError, RandomSpec, RowFeatures};
 use crate::gram::{
-    DenseGram, Gram, GramError, LinearOperator, Metric, Part, Resident, TileMut, Value, Values, Wanted,
+    DenseGram, Gram, GramError, LinearOperator, Metric, Penalty, Resident, TileMut, Values, Wanted,
 };
 use crate::kernel::{Kernel, ResolveError, Spectrum};
 use crate::learn::cost::{Operation, Size};
 use crate::learn::search::Axis;
-use crate::linalg::{Cholesky, CholeskyError, Scalar, zeroed};
+use crate::linalg::{CholeskyError, HostMatrix, SymmetricMatrix, zeroed};
 use crate::model::{ModelError, Neighbours, Rule};
 use crate::real::{Precision, Real};
 use crate::session::Session;
@@ -32,6 +32,12 @@ const VERY_LONG: f64 = 0.05;
 
 /// Rows of the samples that are worked with at most.
 const ROWS: usize = 4_096;
+
+/// The same on an engine with memory of its own: a call takes milliseconds there, however few the rows.
+const ROWS_ON_DEVICE: usize = 131_072;
+
+/// Rows of a matrix that is stored on such an engine at most.
+const STORED_ON_DEVICE: usize = 32_768;
 
 /// Entries of the samples that are worked with at most, as long as that leaves [`FEW`] rows.
 const ENTRIES: usize = 1 << 22;
@@ -107,7 +113,8 @@ impl<'a> Calibration<'a> {
             None => shape.columns.min(COLUMNS.max(kernel.required_columns())),
         };
         let there = samples.map_or(shape.rows, AnySamples::nrows);
-        let rows = there.min((ENTRIES / columns).clamp(FEW, ROWS));
+        let most = if session.engine().memory().is_some() { ROWS_ON_DEVICE } else { ROWS };
+        let rows = there.min((ENTRIES / columns).clamp(FEW, most));
         let sample = match samples {
             Some(samples) => samples.select(&(0..rows).map(|i| i * there / rows).collect::<Vec<_>>()),
             None => normal(rows, columns, shape.dtype),
@@ -128,8 +135,7 @@ impl<'a> Calibration<'a> {
             return Ok(*seconds);
         }
         let seconds = match operation {
-            Operation::Fill(Precision::Single) => self.fill::<f32>()?,
-            Operation::Fill(Precision::Double) => self.fill::<f64>()?,
+            Operation::Fill(precision) => self.fill(precision)?,
             Operation::Apply(outputs) => self.apply(outputs)?,
             Operation::Cross(outputs) => self.cross(outputs)?,
             Operation::Factor(dtype, order) => self.factor(dtype)?.at(order),
@@ -156,10 +162,7 @@ impl<'a> Calibration<'a> {
         if let Some(growth) = self.factors[place] {
             return Ok(growth);
         }
-        let growth = match dtype {
-            Precision::Single => self.cholesky::<f32>()?,
-            Precision::Double => self.cholesky::<f64>()?,
-        };
+        let growth = self.cholesky(dtype)?;
         Ok(*self.factors[place].insert(growth))
     }
 
@@ -173,12 +176,13 @@ impl<'a> Calibration<'a> {
         }
     }
 
-    /// Seconds to compute one entry of the kernel matrix and store it as a `T`, with those above the diagonal left out.
-    fn fill<T: Value>(&self) -> Result<f64, GramError> {
-        self.per_entry(|resident| {
+    /// Seconds to compute one entry of the kernel matrix and store it, with those above the diagonal left out.
+    fn fill(&self, precision: Precision) -> Result<f64, GramError> {
+        self.per_entry_of(STORED_ON_DEVICE, |rows| {
+            let resident = self.session.load(rows)?;
             let gram = resident.gram(&self.kernel, Wanted::Exact)?;
             let n = gram.nrows();
-            let fill = || Ok(gram.fill(Part::Lower, T::erase_mut(&mut zeroed(n * n)), self.session)?);
+            let fill = || Ok(gram.regularised(Penalty::uniform(1.0), precision, self.session).map(drop)?);
             self.best(fill, (n * (n + 1) / 2) as f64)
         })
     }
@@ -206,8 +210,12 @@ impl<'a> Calibration<'a> {
         })
     }
 
-    /// Seconds for one of `count` random features of one row; 0 where the kernel has none.
+    /// Seconds for one of `count` random features of one row; 0 where the kernel has none, and where the engine computes them in a small
+    /// part of the time that it takes to add them up.
     fn waves(&self, count: usize) -> Result<f64, GramError> {
+        if self.session.engine().wave_sums().is_some() {
+            return Ok(0.0);
+        }
         let Ok(features) = RandomSpec::new(self.kernel.clone(), count, 0).draw(self.sample.ncols()) else {
             return Ok(0.0);
         };
@@ -228,7 +236,7 @@ impl<'a> Calibration<'a> {
 
     /// Seconds for one pair of a query and a row while the `k` nearest rows are looked for.
     fn nearest(&self, k: usize) -> Result<f64, GramError> {
-        self.per_entry_of(|queries| {
+        self.per_entry_of(ROWS, |queries| {
             let pairs = (queries.nrows() * self.sample.nrows()) as f64;
             let search = || {
                 let (rows, queries) = (self.session.load(&self.sample)?, self.session.load(queries)?);
@@ -244,7 +252,7 @@ impl<'a> Calibration<'a> {
         let n = self.sample.nrows();
         let rows = self.sample.view().into_owned();
         let model = Neighbours { rows, targets: Matrix::zeros(n, targets), rule };
-        self.per_entry_of(|queries| {
+        self.per_entry_of(ROWS, |queries| {
             let predict = || match model.predict(queries, self.session) {
                 Err(ModelError::Gram(error)) => Err(error),
                 _ => Ok(()),
@@ -267,15 +275,32 @@ impl<'a> Calibration<'a> {
         Ok((n * diagonal / s + n * (n - 1.0) * beside).sqrt())
     }
 
-    /// Seconds to factor a matrix in the precision of `T`.
-    fn cholesky<T: Scalar>(&self) -> Result<Growth, Stopped> {
-        let [growth] = growth(ROWS, |order| {
+    /// Seconds to factor a matrix in this precision.
+    fn cholesky(&self, precision: Precision) -> Result<Growth, GramError> {
+        let on_device = self.session.engine().memory().is_some();
+        let most = if on_device { STORED_ON_DEVICE.min(self.sample.nrows()) } else { ROWS };
+        let [growth] = growth(most, |order| {
+            let some = self.sample.select(&(0..order.min(self.sample.nrows())).collect::<Vec<_>>());
+            let resident = on_device.then(|| self.session.load(&some)).transpose()?;
+            let gram =
+                resident.as_ref().map(|resident| resident.gram(&self.kernel, Wanted::Exact)).transpose()?;
             let mut best = f64::INFINITY;
             for _ in 0..2 {
-                let matrix = diagonally_dominant::<T>(order);
+                // What costs least to write down where the factor will be.
+                let matrix: Box<dyn SymmetricMatrix> = match (&gram, precision) {
+                    (Some(gram), _) => {
+                        gram.regularised(Penalty::uniform(order as f64), precision, self.session)?
+                    }
+                    (None, Precision::Single) => {
+                        Box::new(HostMatrix::new(order, diagonally_dominant::<f32>(order)))
+                    }
+                    (None, Precision::Double) => {
+                        Box::new(HostMatrix::new(order, diagonally_dominant::<f64>(order)))
+                    }
+                };
                 let clock = Instant::now();
-                if let Err(CholeskyError::Stopped(stopped)) = Cholesky::factor(order, matrix, self.session) {
-                    return Err(stopped);
+                if let Err(CholeskyError::Stopped(stopped)) = matrix.factor(self.session) {
+                    return Err(GramError::from(stopped));
                 }
                 best = best.min(clock.elapsed().as_secs_f64());
             }
@@ -286,7 +311,7 @@ impl<'a> Calibration<'a> {
 
     /// Seconds to factor this kernel's matrix for every λ, with what leave-one-out needs, and then seconds for each λ.
     fn path(&self) -> Result<[Growth; 2], GramError> {
-        growth(self.sample.nrows(), |order| {
+        growth(ROWS.min(self.sample.nrows()), |order| {
             let some = self.sample.select(&(0..order).collect::<Vec<_>>());
             let gram = DenseGram::<f64>::compute(&*self.session.load(&some)?, &self.kernel, self.session)?;
             let least = TUNED * gram.diagonal().iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
@@ -325,14 +350,16 @@ impl<'a> Calibration<'a> {
         &self,
         work: impl Fn(&dyn Resident) -> Result<(f64, f64), GramError>,
     ) -> Result<f64, GramError> {
-        self.per_entry_of(|rows| work(&*self.session.load(rows)?))
+        self.per_entry_of(ROWS_ON_DEVICE, |rows| work(&*self.session.load(rows)?))
     }
 
+    /// The same with `most` rows at most.
     fn per_entry_of(
         &self,
+        most: usize,
         work: impl Fn(&AnySamples<'_>) -> Result<(f64, f64), GramError>,
     ) -> Result<f64, GramError> {
-        let most = self.sample.nrows();
+        let most = most.min(self.sample.nrows());
         let mut rows = (2 * FEW).min(most);
         loop {
             let (entry, seconds) = work(&self.sample.select(&(0..rows).collect::<Vec<_>>()))?;

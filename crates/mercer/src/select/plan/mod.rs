@@ -190,7 +190,7 @@ impl Plan {
         let clock = Instant::now();
         session.begin("measuring this machine", 0);
         let mut calibration = Calibration::new(kernel, shape, samples, session)?;
-        let budget = session.memory();
+        let budget = session.matrix_memory();
         let mut candidates = Vec::new();
         for cost in task.ways(shape, calibration.has_random_features(), budget) {
             let mut candidate = Candidate::new(cost, budget, &mut calibration)?;

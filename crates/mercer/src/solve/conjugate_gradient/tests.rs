@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::{AnySamples, Samples};
 use crate::gram::{
-    CpuEngine, DenseGram, Engine, PivotedCholesky, Resident, TileMut, Wanted, randomly_pivoted,
+    CpuEngine, DenseGram, Engine, HostFactor, Resident, TileMut, Wanted, low_rank_factor, randomly_pivoted,
 };
 use crate::kernel::Kernel;
 use crate::pool;
@@ -31,8 +31,8 @@ fn kernel() -> Kernel {
 
 fn low_rank(resident: &dyn Resident, rank: usize, lambda: f64) -> LowRank {
     let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
-    let factor: PivotedCholesky<f32> = randomly_pivoted(&*gram, rank, 1e-7, 1, &Unwatched).unwrap();
-    LowRank::new(factor, lambda, None, &Unwatched).unwrap()
+    let factor = low_rank_factor(&*gram, rank, 1e-7, 1, &Unwatched).unwrap();
+    LowRank::new(factor.factor, lambda, None, &Unwatched).unwrap()
 }
 
 fn distance(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
@@ -86,8 +86,8 @@ fn the_preconditioner_inverts_its_low_rank_matrix() {
     let (n, lambda) = (300, 1e-2);
     let resident = double(n, 2);
     let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
-    let factor: PivotedCholesky<f32> = randomly_pivoted(&*gram, 40, 1e-7, 1, &Unwatched).unwrap();
-    let f = factor.factor.clone();
+    let f = randomly_pivoted::<f32>(&*gram, 40, 1e-7, 1, &Unwatched).unwrap().factor;
+    let factor = Box::new(HostFactor::from(f.clone()));
     let conditioner = LowRank::new(factor, lambda, None, &Unwatched).unwrap();
     let v: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
     let inner: Vec<f64> =
@@ -284,8 +284,8 @@ fn what_cannot_be_solved_is_refused() {
     let error = ConjugateGradient::default().solve(&problem, &Unwatched).unwrap_err();
     assert!(matches!(error, SolveError::NegativeCurvature { .. }));
     let good = resident.gram(&kernel(), Wanted::Exact).unwrap();
-    let factor = randomly_pivoted(&*good, 5, 0.0, 0, &Unwatched).unwrap();
-    assert!(matches!(LowRank::new(factor, 0.0, None, &Unwatched), Err(SolveError::Parameter { .. })));
+    let factor = low_rank_factor(&*good, 5, 0.0, 0, &Unwatched).unwrap();
+    assert!(matches!(LowRank::new(factor.factor, 0.0, None, &Unwatched), Err(SolveError::Parameter { .. })));
     // A right-hand side of zeros has the answer zero.
     let zeros = Matrix::zeros(50, 1);
     let (x, report) =

@@ -1,0 +1,143 @@
+//! Sums over random features on a device.
+//!
+//! Features are computed in double precision, a block of rows at a time, and cuBLAS adds their products.
+
+use mercer::data::{AnySamples, Matrix as Dense};
+use mercer::gram::{GramError, WaveRows, WaveSums, WaveSumsError};
+use mercer::linalg::{FeatureSums, NormalEquations, zeroed};
+use mercer::real::Precision;
+use mercer::watch::{Stopped, Watch};
+
+use crate::blas::Op;
+use crate::dense::argument;
+use crate::device::{Bytes, Device, Ended, Grid};
+use crate::engine::CudaEngine;
+use crate::rows::{Rows, address};
+
+const WAVES: &str = include_str!("kernels/waves.cuh");
+
+/// Features of a block of rows.
+const BLOCK: usize = 1 << 27;
+
+/// Rows of a block at most: as many as a launch has blocks of threads for.
+const MOST_ROWS: usize = 1 << 19;
+
+/// Rows of a block of threads, as in `waves.cuh`.
+const ROWS: usize = 16;
+
+/// Threads of a block, one for each frequency.
+const THREADS: usize = 128;
+
+impl WaveSums for CudaEngine {
+    fn add(
+        &self,
+        rows: &WaveRows<'_>,
+        into: &mut NormalEquations,
+        watch: &dyn Watch,
+    ) -> Result<(), WaveSumsError> {
+        let sums = sums(self.device(), rows, watch).map_err(|ended| match ended {
+            Ended::Stopped => GramError::Stopped(Stopped),
+            Ended::Failed(error) => error.into(),
+        })?;
+        Ok(into.add_sums(&sums.view(), rows.targets, rows.weights)?)
+    }
+}
+
+/// Sums on the host.
+struct Sums {
+    features: Vec<f64>,
+    lower: Vec<f64>,
+    cross: Vec<f64>,
+}
+
+impl Sums {
+    fn view(&self) -> FeatureSums<'_> {
+        FeatureSums { features: &self.features, lower: &self.lower, cross: &self.cross }
+    }
+}
+
+fn sums(device: &std::sync::Arc<Device>, rows: &WaveRows<'_>, watch: &dyn Watch) -> Result<Sums, Ended> {
+    let samples = Rows::new(device, rows.samples)?;
+    let _work = device.lock();
+    let (n, d, m) = (rows.samples.nrows(), rows.samples.ncols(), rows.frequencies.nrows());
+    let (pairs, outputs) = (rows.shifts.is_none(), rows.targets.ncols() + 1);
+    let width = if pairs { 2 * m } else { m };
+    let roots: Option<Vec<f64>> = rows.weights.map(|w| w.iter().map(|w| w.sqrt()).collect());
+    let frequencies = device.upload(&in_turns(rows.frequencies))?;
+    let shifts = rows.shifts.map(|shifts| device.upload(shifts)).transpose()?;
+    let amplitudes = device.upload(rows.amplitudes)?;
+    let labels = device.upload(&weighted(rows.targets, roots.as_deref()))?;
+    let roots = roots.map(|roots| device.upload(&roots)).transpose()?;
+    let height = (BLOCK / width.max(1)).clamp(1, MOST_ROWS);
+    let features = device.allocate(height.min(n) * width * 8)?;
+    let (squares, cross) = (device.zeros(width * width * 8)?, device.zeros(width * outputs * 8)?);
+    let sample = if matches!(rows.samples, AnySamples::F32(_)) { "float" } else { "double" };
+    let function = device.function(&format!("typedef {sample} sample;\n{WAVES}"), "waves", 0)?;
+    let optional = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, |bytes| address(device, bytes));
+    let (from, frequencies_at) = (samples.at(), address(device, &frequencies));
+    let (shifts_at, amplitudes_at, roots_at) =
+        (optional(&shifts), address(device, &amplitudes), optional(&roots));
+    let (columns, count, both, to) = (d as i64, m as i64, i32::from(pairs), address(device, &features));
+    let blas = device.blas()?;
+    watch.begin("features", n as u64);
+    for first in (0..n).step_by(height) {
+        watch.check().map_err(|_| Ended::Stopped)?;
+        let here = height.min(n - first);
+        let (start, some) = (first as i64, here as i64);
+        let arguments = [
+            argument(&from),
+            argument(&start),
+            argument(&some),
+            argument(&columns),
+            argument(&frequencies_at),
+            argument(&shifts_at),
+            argument(&amplitudes_at),
+            argument(&count),
+            argument(&both),
+            argument(&roots_at),
+            argument(&to),
+        ];
+        let grid = Grid { blocks: (m.div_ceil(THREADS), here.div_ceil(ROWS)), threads: THREADS, shared: 0 };
+        let of_block = (address(device, &labels) + (first * outputs * 8) as u64, outputs);
+        // SAFETY: the arguments of `waves`, which writes `here` rows of `width` features; to the library these are `here` columns, and
+        // the labels columns of `outputs` entries.
+        unsafe {
+            device.launch(&function, grid, &arguments)?;
+            blas.add_square(Op::AsIs, (width, here), (to, width), (address(device, &squares), width))?;
+            blas.multiply(
+                Precision::Double,
+                (Op::AsIs, Op::Transposed),
+                (width, outputs, here),
+                (1.0, (to, width), of_block),
+                (1.0, (address(device, &cross), width)),
+            )?;
+        }
+        device.wait()?;
+        watch.advance(here as u64);
+    }
+    let mut lower = zeroed(width * width);
+    device.download(&squares, &mut lower)?;
+    // One column for each output.
+    let mut by_output = vec![0.0; width * outputs];
+    device.download(&cross, &mut by_output)?;
+    let targets = outputs - 1;
+    let cross = (0..width * targets).map(|k| by_output[k % targets * width + k / targets]).collect();
+    Ok(Sums { features: by_output[targets * width..].to_vec(), lower, cross })
+}
+
+/// Frequencies in turns, one a column.
+fn in_turns(frequencies: &Dense<f64>) -> Vec<f64> {
+    let (m, d) = (frequencies.nrows(), frequencies.ncols());
+    (0..d * m).map(|k| frequencies.row(k % m)[k / m] / std::f64::consts::TAU).collect()
+}
+
+/// Rows [√w·y √w].
+fn weighted(targets: &Dense<f64>, roots: Option<&[f64]>) -> Vec<f64> {
+    let mut labels = Vec::with_capacity(targets.nrows() * (targets.ncols() + 1));
+    for i in 0..targets.nrows() {
+        let root = roots.map_or(1.0, |roots| roots[i]);
+        labels.extend(targets.row(i).iter().map(|y| root * y));
+        labels.push(root);
+    }
+    labels
+}
