@@ -1,11 +1,11 @@
 //! Predictors and approximations described for people.
 
+use mercer::data::Number;
 use mercer::design::Approximation;
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
-use mercer::learn::Facts;
-use mercer::model::Predictor;
-use serde_json::Value;
+use mercer::learn::{Learnt, TargetSizes};
+use mercer::model::{Facts, Predictor};
 
 /// Labelled lines on a predictor.
 pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
@@ -46,30 +46,22 @@ fn kernel(kernel: &Kernel, domain: Option<Domain>) -> Vec<(&'static str, String)
 /// Lines about what a Gaussian process learnt: its likelihood, and its hyper-parameters, those of single columns from the most to the
 /// least relevant.
 pub fn learnt(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> {
-    let Some(parameters) = facts.get("parameters").and_then(Value::as_array) else { return Vec::new() };
-    let likelihood = facts.get("log_likelihood").and_then(Value::as_f64).unwrap_or(f64::NAN);
+    let Some(parameters) = facts.read::<Vec<Learnt>>("parameters") else { return Vec::new() };
+    let likelihood = facts.number("log_likelihood").unwrap_or(f64::NAN);
     let mut lines = vec![("likelihood", format!("log-likelihood {likelihood:.4} of the normalised targets"))];
-    let name = |column: &Value| {
-        let place = column.as_u64().and_then(|c| usize::try_from(c).ok());
-        place.and_then(|c| columns.get(c).cloned()).unwrap_or_else(|| column.to_string())
-    };
+    let name = |column: &usize| columns.get(*column).cloned().unwrap_or_else(|| column.to_string());
     let mut rows: Vec<(f64, String)> = Vec::new();
     for parameter in parameters {
-        let value = parameter["value"].as_f64().unwrap_or(f64::NAN);
-        let of = parameter["columns"].as_array().map_or(&[][..], Vec::as_slice);
-        let subset = match of {
+        let Learnt { kernel, parameter, columns, value: Number(value), at_bound, .. } = parameter;
+        let of = columns.unwrap_or_default();
+        let subset = match &of[..] {
             [] => String::new(),
             several => format!(" [{}]", several.iter().map(name).collect::<Vec<_>>().join(", ")),
         };
-        let bound =
-            parameter["at_bound"].as_str().map_or(String::new(), |end| format!("  at its {end} bound"));
-        let (kernel, parameter) = (
-            parameter["kernel"].as_str().unwrap_or_default(),
-            parameter["parameter"].as_str().unwrap_or_default(),
-        );
-        let is_length = ["sigma", "length", "radius"].contains(&parameter);
+        let bound = at_bound.map_or(String::new(), |end| format!("  at its {end} bound"));
+        let is_length = ["sigma", "length", "radius"].contains(&parameter.as_str());
         // A column with a long length scale hardly matters; other parameters stay before the columns.
-        let rank = match (of.len(), is_length, parameter) {
+        let rank = match (of.len(), is_length, parameter.as_str()) {
             (1, true, _) => value,
             (1, _, "gamma") => 1.0 / value,
             _ => 0.0,
@@ -93,30 +85,25 @@ pub fn approximation(
         Approximation::Fourier { .. } => "random features",
         Approximation::Nystrom { .. } => "landmarks",
     };
-    let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or(f64::NAN);
+    let number = |name: &str| facts.number(name).unwrap_or(f64::NAN);
     let mut lines = vec![("approximation", format!("{count} {kind}"))];
     lines.extend(reason.map(|reason| ("", reason)));
     lines.push((
         "quality",
         format!(
             "relative kernel error {:.1e} on a sample; effective dimension about {:.0} of {count}",
-            number(facts.get("kernel_error")),
-            number(facts.get("effective_dimension"))
+            number("kernel_error"),
+            number("effective_dimension")
         ),
     ));
-    let sizes = facts.get("sizes").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    for size in sizes {
-        let name = match size["target"].as_str() {
-            Some(target) if sizes.len() > 1 => format!("{target}: "),
-            _ => String::new(),
-        };
+    let sizes: Vec<TargetSizes> = facts.read("sizes").unwrap_or_default();
+    for size in &sizes {
+        let name = if sizes.len() > 1 { format!("{}: ", size.target) } else { String::new() };
         lines.push((
             "",
             format!(
                 "{name}RMSE {:.6} with half as many, {:.6} with these, about {:.6} with twice as many",
-                number(size.get("rmse_half")),
-                number(size.get("rmse")),
-                number(size.get("rmse_doubled_about"))
+                size.rmse_half.0, size.rmse.0, size.rmse_doubled_about.0
             ),
         ));
     }

@@ -31,7 +31,7 @@ mod support;
 use support::{Checks, number, rows, samples};
 
 fn fact(fitted: &Fitted, name: &str) -> f64 {
-    fitted.facts.get(name).and_then(|value| value.as_f64()).unwrap_or(f64::NAN)
+    fitted.facts.number(name).unwrap_or(f64::NAN)
 }
 
 /// Trains on both engines and compares objectives, predictions and, of two runs on the device, bits.

@@ -63,7 +63,7 @@ impl Program {
         let first = if problem.first == 0 { n } else { problem.first };
         let mut input = format!("{n} {first} {}\n", self.capacity);
         let numbers = [problem.kink, problem.tolerance, problem.steps as f64];
-        let all = [&numbers[..], problem.linear, problem.lower, problem.upper, beta, f, &values];
+        let all = [&numbers[..], problem.linear, problem.lower, problem.upper, &*beta, &*f, &values[..]];
         all.iter().flat_map(|part| part.iter()).for_each(|value| {
             let _ = writeln!(input, "{value:e}");
         });

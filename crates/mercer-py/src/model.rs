@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use mercer::data::{Classes, Encoding, FeatureColumn, Features, Missing, Scaling, Schema};
-use mercer::learn::{Facts, Settings};
-use mercer::model::{Calibration, Link, Method, Model, ModelError};
+use mercer::model::{Calibration, Facts, Link, Method, Model, ModelError};
 use mercer::real::Precision;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -27,7 +26,7 @@ pub struct NativeModel(pub Model);
 #[derive(Deserialize)]
 struct Words {
     method: Method,
-    settings: Settings,
+    settings: Facts,
     report: Facts,
     outputs: Vec<String>,
     #[serde(default)]
@@ -147,8 +146,8 @@ impl NativeModel {
     }
 
     /// What `mercer info --json` prints.
-    fn info(&self) -> String {
-        self.0.description().to_string()
+    fn info(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.description()).map_err(value_error)
     }
 }
 

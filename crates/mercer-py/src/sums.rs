@@ -3,10 +3,11 @@
 use mercer::data::Matrix;
 use mercer::design::{DesignError, Parts};
 use mercer::learn::{
-    AnyLearner, Facts, LearnError, Origin, Prepared, Ridge, SolvedSums, add_rows,
-    choose_approximation as choose, cost,
+    AnyLearner, LearnError, Origin, Prepared, Ridge, SolvedSums, add_rows, choose_approximation as choose,
+    cost,
 };
 use mercer::linalg::{Intercept, NormalEquations, normal_equations};
+use mercer::model::Facts;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

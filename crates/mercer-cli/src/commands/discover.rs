@@ -104,7 +104,7 @@ pub fn run(arguments: &Discover) -> Result<(), Failure> {
         kernel: fitted.model.predictor.kernel().map(ToString::to_string).unwrap_or_default(),
         words,
         holdout,
-        log_likelihood: fitted.facts.get("log_likelihood").and_then(|v| v.as_f64()).unwrap_or(f64::NAN),
+        log_likelihood: fitted.facts.number("log_likelihood").unwrap_or(f64::NAN),
         seconds: began.elapsed().as_secs_f64(),
         model: arguments.output.display().to_string(),
     };

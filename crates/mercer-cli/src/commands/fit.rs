@@ -1,18 +1,16 @@
 //! `mercer fit`.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
 use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape};
-use mercer::model::{Method, Predictor};
+use mercer::model::{Facts, Method, Predictor};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
 use mercer::session::Session;
 use mercer::solve::{Report, Status};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::args::Fit;
 use crate::checkpoint::Checkpoint;
@@ -32,9 +30,9 @@ pub struct Document<'a> {
     data: DataSummary,
     /// What the predictor is: kernel and domain, features, or rule.
     #[serde(flatten)]
-    predictor: BTreeMap<&'static str, Value>,
+    predictor: Facts,
     #[serde(flatten)]
-    settings: &'a BTreeMap<String, Value>,
+    settings: &'a Facts,
     scaling: &'a str,
     /// What the command line left open.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +40,7 @@ pub struct Document<'a> {
     holdout: Option<Vec<Errors>>,
     report: Option<&'a Report>,
     #[serde(flatten)]
-    facts: &'a BTreeMap<String, Value>,
+    facts: &'a Facts,
     seconds: Seconds,
     model: String,
     notes: &'a [String],
@@ -238,7 +236,7 @@ fn finish(
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
-    model.report.extend(outcome.holdout.as_deref().and_then(score::facts));
+    score::keep(&mut model.report, outcome.holdout.as_deref().unwrap_or_default());
     model.save(&arguments.output)?;
     if let Some(checkpoint) = checkpoint {
         report.iter_mut().for_each(|report| report.warnings.extend(checkpoint.warning()));
@@ -342,12 +340,11 @@ fn lines(
     if let Some(report) = document.report {
         let seconds = document.seconds.fit;
         // Mistakes are counted, not measured.
-        let quality =
-            match (document.facts.contains_key("mistakes"), document.facts.contains_key("violation")) {
-                (true, _) => String::new(),
-                (_, true) => format!(", violation {:.1e}", report.residual),
-                _ => format!(", residual {:.1e}", report.residual),
-            };
+        let quality = match (document.facts.has("mistakes"), document.facts.has("violation")) {
+            (true, _) => String::new(),
+            (_, true) => format!(", violation {:.1e}", report.residual),
+            _ => format!(", residual {:.1e}", report.residual),
+        };
         lines.push(("fit", format!("{}{quality}, {seconds:.2} s", report.solver)));
     }
     lines.push(("model", document.model.clone()));

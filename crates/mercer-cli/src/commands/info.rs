@@ -1,7 +1,6 @@
 //! `mercer info`.
 
 use mercer::model::{Calibration, Model};
-use serde_json::Value;
 
 use super::coefficients;
 use crate::args::Info;
@@ -44,35 +43,9 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     if let Some(rows) = model.predictor.rows() {
         lines.push(("rows kept", rows.nrows().to_string()));
     }
-    for (label, entries) in [("settings", &model.settings), ("report", &model.report)] {
-        let entries = entries.iter().map(|(key, value)| (key.as_str(), value));
-        lines.push((label, listed(entries)));
-    }
+    lines.push(("settings", model.settings.to_string()));
+    lines.push(("report", model.report.to_string()));
     output::print_lines(&lines)
-}
-
-/// Names with their values, in words.
-fn listed<'a>(entries: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
-    let each = entries.filter(|(_, value)| !value.is_null()).map(|(key, value)| {
-        let key = key.replace('_', " ");
-        match value {
-            Value::Object(_) => format!("{key} ({})", words(value)),
-            _ => format!("{key} {}", words(value)),
-        }
-    });
-    each.collect::<Vec<_>>().join(", ")
-}
-
-/// A value as people write it.
-fn words(value: &Value) -> String {
-    match value {
-        Value::Null => "none".to_owned(),
-        Value::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(" "),
-        Value::Object(entries) => listed(entries.iter().map(|(key, value)| (key.as_str(), value))),
-    }
 }
 
 fn shortened(names: &[String], count: usize, what: &str) -> String {

@@ -1,17 +1,15 @@
 //! `mercer tune`.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use mercer::data::{self, Passes};
 use mercer::learn::search::{Axis, Criterion, Measure, Trial, Trials, Tunable};
 use mercer::learn::{AnyLearner, Inputs, Learner, Lift, Problem, Ridge};
-use mercer::model::Model;
+use mercer::model::{Facts, Model};
 use mercer::pool;
 use mercer::select::{self, Tuned};
 use mercer::session::Session;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::args::{self, Tune};
 use crate::checkpoint::Checkpoint;
@@ -34,9 +32,9 @@ struct Document<'a> {
     method: String,
     rows: usize,
     #[serde(flatten)]
-    predictor: BTreeMap<&'static str, Value>,
+    predictor: Facts,
     #[serde(flatten)]
-    settings: &'a BTreeMap<String, Value>,
+    settings: &'a Facts,
     criterion: &'static str,
     /// What the score is.
     measure: &'static str,
@@ -107,12 +105,12 @@ fn finish(
         trial.score = trial.score.map(|score| measure.figure(score));
         trial.error = trial.error.filter(|_| measure != Measure::SquaredError);
     }
-    model.report.insert("criterion".into(), json!(criterion.name()));
-    model.report.insert("score".into(), json!(score));
-    model.report.insert("measure".into(), json!(measure.figure_name()));
-    model.report.insert("trials".into(), json!(trials.rows.len()));
+    model.report.set("criterion", criterion.name());
+    model.report.set("score", score);
+    model.report.set("measure", measure.figure_name());
+    model.report.set("trials", trials.rows.len());
     if let Some(errors) = &held_out {
-        model.report.extend(score::facts(errors));
+        score::keep(&mut model.report, errors);
     }
     if progress::interrupted() {
         return Err(Failure::interrupted());
@@ -146,8 +144,7 @@ fn finish(
     lines.extend(describe::lines(&model.predictor));
     lines.extend(more);
     for name in ["lambda", "C", "nu", "epsilon"] {
-        let value = model.settings.get(name).map(|value| value.get(0).unwrap_or(value));
-        lines.extend(value.and_then(Value::as_f64).map(|value| (name, short(value))));
+        lines.extend(model.settings.number_of(name, 0).map(|value| (name, short(value))));
     }
     lines.push(("score", score_line(&document, searched)));
     for errors in document.held_out.iter().flatten() {

@@ -1,11 +1,11 @@
 //! svm-train's cross-validation, on the very folds that LIBSVM draws.
 
-use mercer::learn::Targets;
+use mercer::learn::{Problem, Targets};
 use mercer::model::libsvm::general;
 use mercer::model::{Method, vote};
 use mercer::session::Session;
 
-use super::train::{Job, Rows, group};
+use super::train::{Job, Rows, group, in_words};
 use super::{Refusal, say};
 
 /// Predicts every row from the other folds and prints how well that went.
@@ -75,7 +75,8 @@ fn predict(
         _ => y.into(),
     };
     let queries = job.queries(&rows.samples, held_out)?;
-    let found = job.machines(rows, targets, &labels, Some(&weights), session)?;
+    let problem = Problem::new(rows.inputs(), targets).weighted(Some(weights));
+    let found = job.svm(&labels).machines(&problem, session).map_err(in_words)?;
     let outputs = found.predictor(&rows.samples).predict(&queries, session).map_err(Refusal::new)?;
     let value = |row: &[f64]| match job.options.svm_type {
         Method::Svc | Method::NuSvc => f64::from(labels[vote(row)]),

@@ -3,18 +3,16 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use mercer::data::{AnySamples, Classes, Matrix, Samples, Scaling};
+use mercer::data::{AnySamples, Classes, Matrix, Samples};
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Machines, Svm};
-use mercer::learn::{Admission, ClassWeight, Inputs, LearnError, Targets};
-use mercer::model::libsvm::PRECOMPUTED;
-use mercer::model::{Calibration, Method, Model, Pairs, Predictor, pairs_of};
+use mercer::learn::{self, Admission, ClassWeight, Inputs, LearnError, Origin, Targets};
+use mercer::model::{Calibration, Method, Model, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
 use mercer::solve::svm::{SvmReport, SvmSettings};
 use mercer::solve::{SolveError, Status};
-use serde_json::json;
 
 use super::cross_validation::cross_validate;
 use super::problem::Problem;
@@ -70,7 +68,7 @@ pub struct Rows {
 
 impl Rows {
     /// The samples or their kernel matrix.
-    fn inputs(&self) -> Inputs<'_> {
+    pub fn inputs(&self) -> Inputs<'_> {
         match &self.gram {
             Some(gram) => Inputs::Gram(gram),
             None => self.samples.view().into(),
@@ -150,21 +148,13 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Trains on all rows, or on those of weight 1. `labels` are those of the classes, in the order of their codes.
-    pub fn machines(
-        &self,
-        rows: &Rows,
-        targets: Targets<'_>,
-        labels: &[i32],
-        weights: Option<&[f64]>,
-        session: &Session<'_>,
-    ) -> Result<Machines, Refusal> {
-        let mut svm = self.svm.clone();
-        if self.options.svm_type == Method::Svc {
-            svm.class_weight = ClassWeight::Each(self.factors(labels));
+    /// The learner; `labels` are those of the classes, in the order of their codes.
+    pub fn svm(&self, labels: &[i32]) -> Svm {
+        let svm = self.svm.clone();
+        match self.options.svm_type {
+            Method::Svc => svm.class_weight(ClassWeight::Each(self.factors(labels))),
+            _ => svm,
         }
-        let problem = mercer::learn::Problem::new(rows.inputs(), targets).weighted(weights);
-        svm.machines(&problem, session).map_err(in_words)
     }
 
     /// The factor of C of each class.
@@ -182,97 +172,87 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Fits, tells LIBSVM's lines, and makes the model.
+    /// Fits, prints LIBSVM's lines, and makes the model.
     fn model(&self, rows: &Rows, session: &Session<'_>) -> Result<Model, Refusal> {
-        let (predictor, classes, calibration) = if self.options.classifies() {
-            self.classifier(rows, session)?
+        let y = &self.problem.labels;
+        let (labels, codes) = if self.options.classifies() {
+            group(y, &(0..y.len()).collect::<Vec<_>>())
         } else {
-            self.single(rows, session)?
+            Default::default()
         };
-        let precomputed = self.options.kernel_type == KernelType::Precomputed;
-        Ok(Model {
-            method: self.svm.machine.method(),
-            settings: precomputed.then(|| (PRECOMPUTED.to_owned(), json!(true))).into_iter().collect(),
-            predictor,
-            schema: None,
-            outputs: vec!["label".into()],
-            classes,
-            label_type: None,
-            calibration,
-            scaling: Scaling::None,
-            report: Default::default(),
-        })
-    }
-
-    fn classifier(&self, rows: &Rows, session: &Session<'_>) -> Result<Parts, Refusal> {
-        let order: Vec<usize> = (0..self.problem.labels.len()).collect();
-        let (labels, codes) = group(&self.problem.labels, &order);
-        for (label, _) in self.options.weights.iter().filter(|(label, _)| !labels.contains(label)) {
+        let unknown = |(label, _): &&(i32, f64)| !labels.is_empty() && !labels.contains(label);
+        for (label, _) in self.options.weights.iter().filter(unknown) {
             eprintln!("WARNING: class label {label} specified in weight is not found");
         }
-        let classes = Some(Classes::Numbers(labels.iter().copied().map(f64::from).collect()));
-        if labels.len() < 2 {
-            return Ok((self.only_class(&rows.samples), classes, self.no_sigmoids()));
+        let targets = match self.options.svm_type {
+            Method::Svc | Method::NuSvc => {
+                let classes = Classes::Numbers(labels.iter().copied().map(f64::from).collect());
+                Targets::Classes { codes: (&codes).into(), classes }
+            }
+            Method::OneClass => Targets::None,
+            _ => y.into(),
+        };
+        let origin = Origin { outputs: vec!["label".into()], ..Origin::default() };
+        let problem = learn::Problem::new(rows.inputs(), targets).with_origin(origin);
+        let svm = self.svm(&labels);
+        let machines = match labels.len() {
+            1 => self.only_class(),
+            _ => svm.machines(&problem, session).map_err(in_words)?,
+        };
+        match labels.len() {
+            0 => self.print_single(&machines),
+            1 => {}
+            _ => self.print_pairs(&machines, &labels, &codes),
         }
-        let mut found = self.machines(rows, Targets::codes(&codes, labels.len()), &labels, None, session)?;
-        self.tell_pairs(&found, &labels, &codes);
-        let calibration = found.calibration.take();
-        Ok((found.predictor(&rows.samples), classes, calibration))
+        Ok(svm.fitted(machines, &rows.samples, &problem, session).model)
     }
 
-    /// The machine of a single class, which has no pairs and no support vectors.
-    fn only_class(&self, samples: &AnySamples<'static>) -> Predictor {
+    /// The machines of a single class: no pairs and no support vectors.
+    fn only_class(&self) -> Machines {
         self.print("WARNING: training data in only one class. See README for details.\nTotal nSV = 0\n");
-        let pairs = Pairs {
+        Machines {
             kernel: self.kernel.clone(),
             domain: None,
-            centres: samples.select(&[]),
-            per_class: vec![0],
+            support: Vec::new(),
+            per_class: Some(vec![0]),
             coefficients: Matrix::zeros(0, 0),
             rho: Vec::new(),
-        };
-        pairs.into()
+            epsilon: None,
+            reports: Vec::new(),
+            calibration: self.options.probability.then(|| Calibration::Sigmoids(Vec::new())),
+            warnings: Vec::new(),
+        }
     }
 
-    /// The calibration of a single class.
-    fn no_sigmoids(&self) -> Option<Calibration> {
-        self.options.probability.then(|| Calibration::Sigmoids(Vec::new()))
-    }
-
-    fn single(&self, rows: &Rows, session: &Session<'_>) -> Result<Parts, Refusal> {
-        let (y, n) = (&self.problem.labels, self.problem.labels.len() as f64);
-        let c = self.options.c;
+    /// The lines of a machine without classes.
+    fn print_single(&self, found: &Machines) {
+        let (c, n) = (self.options.c, self.problem.labels.len() as f64);
         let one_class = self.options.svm_type == Method::OneClass;
-        let targets = if one_class { Targets::None } else { y.into() };
-        let mut found = self.machines(rows, targets, &[], None, session)?;
         if one_class && self.options.probability && found.calibration.is_none() {
             eprintln!(
                 "WARNING: number of positive or negative decision values <5; too few to do a probability estimation."
             );
         }
+        let magnitudes = || found.coefficients.entries().iter().map(|a| a.abs());
         let own = match (self.options.svm_type, found.epsilon) {
-            (Method::Svr, _) => {
-                let sum: f64 = found.coefficients.entries().iter().map(|a| a.abs()).sum();
-                format!("nu = {:.6}\n", sum / (c * n))
-            }
+            (Method::Svr, _) => format!("nu = {:.6}\n", magnitudes().sum::<f64>() / (c * n)),
             (_, Some(epsilon)) => format!("epsilon = {epsilon:.6}\n"),
             _ => String::new(),
         };
-        self.tell_one(&found, &own, if one_class { 1.0 } else { c });
-        let calibration = found.calibration.take();
-        if let Some(Calibration::Laplace { scale }) = &calibration {
+        let bound = if one_class { 1.0 } else { c };
+        let bounded = magnitudes().filter(|a| *a >= bound * (1.0 - 1e-12)).count();
+        self.print_machine(&found.reports[0], &own, found.rho[0], found.support.len(), bounded);
+        if let Some(Calibration::Laplace { scale }) = &found.calibration {
             let scale = mercer::model::libsvm::general(*scale, 6);
             self.print(&format!(
                 "Prob. model for test data: target value = predicted value + z,\n\
                  z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {scale}\n"
             ));
         }
-        let classes = one_class.then(Classes::inliers);
-        Ok((found.predictor(&rows.samples), classes, calibration))
     }
 
     /// The lines of every pair, and the number of support vectors in all.
-    fn tell_pairs(&self, found: &Machines, labels: &[i32], codes: &[usize]) {
+    fn print_pairs(&self, found: &Machines, labels: &[i32], codes: &[usize]) {
         let counts: Vec<usize> =
             (0..labels.len()).map(|class| codes.iter().filter(|code| **code == class).count()).collect();
         let per_class = found.per_class.as_deref().unwrap_or_default();
@@ -309,19 +289,13 @@ impl<'a> Job<'a> {
                 }
                 _ => String::new(),
             };
-            self.tell(report, &own, found.rho[pair], vectors, bounded);
+            self.print_machine(report, &own, found.rho[pair], vectors, bounded);
         }
         self.print(&format!("Total nSV = {}\n", found.support.len()));
     }
 
-    /// The lines of a machine without classes.
-    fn tell_one(&self, found: &Machines, own: &str, bound: f64) {
-        let bounded = |a: &&f64| a.abs() >= bound * (1.0 - 1e-12);
-        let bounded = found.coefficients.entries().iter().filter(bounded).count();
-        self.tell(&found.reports[0], own, found.rho[0], found.support.len(), bounded);
-    }
-
-    fn tell(&self, report: &SvmReport, own: &str, rho: f64, vectors: usize, bounded: usize) {
+    /// The lines of one machine.
+    fn print_machine(&self, report: &SvmReport, own: &str, rho: f64, vectors: usize, bounded: usize) {
         if report.status != Status::Converged {
             output::warn(&format!(
                 "not converged: the violation of the optimality conditions is {:.3e}, the tolerance {:e}",
@@ -334,8 +308,6 @@ impl<'a> Job<'a> {
         ));
     }
 }
-
-type Parts = (Predictor, Option<Classes>, Option<Calibration>);
 
 /// Distinct labels as whole numbers in the order of their first row, and the place of each row's label among them. Of −1 and 1
 /// alone, 1 comes first whichever is first: LIBSVM's rule.
@@ -366,7 +338,7 @@ fn serial_numbers(rows: &[Vec<(u32, f64)>], largest: usize) -> Result<Vec<u32>, 
 }
 
 /// LIBSVM's words for what can go wrong.
-fn in_words(error: LearnError) -> Refusal {
+pub fn in_words(error: LearnError) -> Refusal {
     match &error {
         LearnError::Solve(SolveError::InfeasibleNu { largest, .. }) => {
             Refusal::new(format!("ERROR: specified nu is infeasible (at most {largest})"))

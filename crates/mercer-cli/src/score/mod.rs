@@ -5,7 +5,7 @@ mod numbers;
 
 use mercer::data::Matrix;
 use mercer::learn::TargetError;
-use mercer::model::Model;
+use mercer::model::{Facts, Model};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -123,19 +123,19 @@ impl<'a> Score<'a> {
     }
 }
 
-/// What the report of a model keeps of the errors on held-out rows: `held_out`, by target where there are several.
-pub fn facts(errors: &[Errors]) -> Option<(String, Value)> {
+/// Adds the errors on held-out rows to the report of a model: `held_out`, by target where there are several.
+pub fn keep(report: &mut Facts, errors: &[Errors]) {
     let of = |errors: &Errors| {
         let all = serde_json::to_value(errors).unwrap_or_default();
         let kept = all.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
         Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
     };
-    let facts = match errors {
-        [] => return None,
+    let kept = match errors {
+        [] => return,
         [single] => of(single),
         several => several.iter().map(|errors| (errors.target().to_owned(), of(errors))).collect(),
     };
-    Some(("held_out".to_owned(), facts))
+    report.set("held_out", kept);
 }
 
 impl Errors {

@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::data::AnySamples;
 use crate::design::{DesignError, LabelledRows};
 use crate::linalg::NormalEquations;
-use crate::model::Method;
+use crate::model::{Facts, Method};
 use crate::session::Session;
 
 use super::error::LearnError;
-use super::fitted::{Fitted, Settings};
+use super::fitted::Fitted;
 use super::gp::Gp;
 use super::knn::Knn;
 use super::learner::{Learner, Requires, Shape};
@@ -137,7 +137,7 @@ impl Learner for AnyLearner {
         self.inner().requires()
     }
 
-    fn settings(&self, session: &Session<'_>) -> Settings {
+    fn settings(&self, session: &Session<'_>) -> Facts {
         self.inner().settings(session)
     }
 

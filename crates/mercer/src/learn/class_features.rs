@@ -2,15 +2,13 @@
 
 use std::slice;
 
-use serde_json::json;
-
 use crate::data::Matrix;
 use crate::design::{
     Approximation, Design, DesignError, Labelled, LabelledDesign, LabelledRows, Parts, Streamed,
 };
 use crate::kernel::Kernel;
 use crate::linalg::{Intercept, NormalEquations};
-use crate::model::Predictor;
+use crate::model::{Facts, Predictor};
 use crate::session::Session;
 use crate::solve::{LinearLossFit, LinearLossSettings};
 
@@ -19,7 +17,7 @@ use super::class_weight::ClassWeight;
 use super::codes::check_codes;
 use super::cost;
 use super::error::LearnError;
-use super::fitted::{Answer, Facts};
+use super::fitted::Answer;
 use super::lift::Prepared;
 use super::problem::{Inputs, Problem};
 use super::ridge::empty_sums;
@@ -106,7 +104,7 @@ impl ClassFeatures<'_> {
         let Prepared { features, columns, domain, warning } = prepared;
         report.warnings.extend(warning.clone());
         let predictor = Predictor::on_features(features.clone(), *columns, weights, intercepts, *domain);
-        let facts = Facts::from([("approx".to_owned(), json!(self.approximation.to_string()))]);
+        let facts = Facts::new().with("approx", self.approximation.to_string());
         Answer { facts, ..Answer::new(predictor, report) }
     }
 

@@ -1,25 +1,16 @@
 //! What training gives: a model, and how good its answer is.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-
-use serde_json::{Value, json};
 
 use crate::data::{AnySamples, Classes, Matrix, Number};
 use crate::model::libsvm::PRECOMPUTED;
-use crate::model::{Calibration, Model, ModelError, Predictor};
+use crate::model::{Calibration, Facts, Model, ModelError, Predictor};
 use crate::session::Session;
 use crate::solve::Report;
 
 use super::learner::{Learner, Requires};
 use super::problem::{Inputs, Origin, Problem};
 use super::ridge::TargetError;
-
-/// Settings by name, as a model file keeps them.
-pub type Settings = BTreeMap<String, Value>;
-
-/// Facts about a fit by name: numbers and words, no wall times.
-pub type Facts = BTreeMap<String, Value>;
 
 /// A trained model.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +40,7 @@ impl Fitted {
         let rows = (problem.nrows() as u64, problem.origin.clone());
         let mut fitted = Self::of_rows(learner, rows, problem.classes().cloned(), session, answer);
         if matches!(problem.inputs, Inputs::Gram(_)) {
-            fitted.model.settings.insert(PRECOMPUTED.to_owned(), json!(true));
+            fitted.model.settings.set(PRECOMPUTED, true);
         }
         fitted
     }
@@ -65,14 +56,9 @@ impl Fitted {
         answer: Answer,
     ) -> Self {
         let Answer { predictor, calibration, report, facts, centres, iterations, held_out } = answer;
-        let mut kept = facts.clone();
-        kept.insert("rows".to_owned(), json!(rows));
-        if let Some(report) = &report {
-            kept.extend([
-                ("solver".to_owned(), json!(report.solver)),
-                ("status".to_owned(), json!(report.status)),
-                ("residual".to_owned(), json!(Number(report.residual))),
-            ]);
+        let mut kept = facts.clone().with("rows", rows);
+        if let Some(Report { solver, status, residual, .. }) = &report {
+            kept = kept.with("solver", solver).with("status", status).with("residual", Number(*residual));
         }
         let classes = match learner.requires() {
             // Samples like those trained on, and others.

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::data::{AnySamples, Matrix};
 use crate::gram::Metric;
 use crate::kernel::Kernel;
-use crate::model::{Mean, Method, Neighbours, Rule, Weights, queries_at_once};
+use crate::model::{Facts, Mean, Method, Neighbours, Rule, Weights, queries_at_once};
 use crate::session::Session;
 use crate::watch::Watch;
 
 use super::error::LearnError;
-use super::fitted::{Answer, Fitted, Settings};
+use super::fitted::{Answer, Fitted};
 use super::learner::{Learner, Requires};
 use super::problem::Problem;
 use super::search::{Criterion, LeftOut, Measure, Score, Scorer, Shared, Tally, Tunable};
@@ -136,7 +136,7 @@ impl Learner for Knn {
         if self.classify { Requires::Classes } else { Requires::NumbersOrClasses }
     }
 
-    fn settings(&self, _: &Session<'_>) -> Settings {
+    fn settings(&self, _: &Session<'_>) -> Facts {
         kept(self, &["k"], None)
     }
 

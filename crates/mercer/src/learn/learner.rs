@@ -1,10 +1,10 @@
 //! What every learner is: settings that can be trained on a problem.
 
-use crate::model::Method;
+use crate::model::{Facts, Method};
 use crate::session::Session;
 
 use super::error::LearnError;
-use super::fitted::{Fitted, Settings};
+use super::fitted::Fitted;
 use super::problem::{Inputs, Problem, Targets};
 
 /// The targets a learner works on.
@@ -43,7 +43,7 @@ pub trait Learner: Send + Sync {
     fn requires(&self) -> Requires;
 
     /// The settings as a model file keeps them.
-    fn settings(&self, session: &Session<'_>) -> Settings;
+    fn settings(&self, session: &Session<'_>) -> Facts;
 
     /// Refuses what can be refused before any work: settings out of range, a problem that does not fit the memory budget.
     ///

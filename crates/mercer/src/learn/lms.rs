@@ -14,14 +14,13 @@
 //! come last. The steps and their theory: [`solve::descent`](crate::solve::descent).
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::data::{AnySamples, Matrix, Number};
 use crate::design::{Design, FeatureMap, Held};
 use crate::gram::{DenseGram, Gram, Resident, Values, Wanted};
 use crate::kernel::Kernel;
 use crate::linalg::Intercept;
-use crate::model::{Linear, Method};
+use crate::model::{Facts, Linear, Method};
 use crate::session::Session;
 use crate::solve::Report;
 use crate::solve::SolveError;
@@ -30,7 +29,7 @@ use crate::solve::descent::{Descended, Descent, Dual, Mode, Primal, Step};
 use super::admission::Admission;
 use super::basis::Basis;
 use super::error::LearnError;
-use super::fitted::{Answer, Facts, Fitted, Settings};
+use super::fitted::{Answer, Fitted};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::{Inputs, Problem};
@@ -218,12 +217,11 @@ impl Lms {
             residual: (0..columns).map(ratio).fold(0.0, f64::max),
             warnings: Vec::new(),
         };
-        let facts = Facts::from([
-            ("step".to_owned(), json!(Number(descended.step))),
-            ("epochs_run".to_owned(), json!(descended.epochs)),
-            ("gram".to_owned(), json!(storage)),
-            ("curve".to_owned(), json!(descended.curve)),
-        ]);
+        let facts = Facts::new()
+            .with("step", Number(descended.step))
+            .with("epochs_run", descended.epochs)
+            .with("gram", storage)
+            .with("curve", &descended.curve);
         Course { report, facts }
     }
 }
@@ -249,7 +247,7 @@ impl Learner for Lms {
         Requires::Numbers
     }
 
-    fn settings(&self, session: &Session<'_>) -> Settings {
+    fn settings(&self, session: &Session<'_>) -> Facts {
         kept(self, &["bias", "epochs", "solver", "tol"], Some(session.seed()))
     }
 

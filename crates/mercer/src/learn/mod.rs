@@ -32,8 +32,8 @@ pub use any::AnyLearner;
 pub use class_weight::ClassWeight;
 pub(crate) use digest::Digest;
 pub use error::{KERNEL_MATRIX, LearnError};
-pub use fitted::{Facts, Fitted, Settings};
-pub use gp::{Gp, GpObjective};
+pub use fitted::Fitted;
+pub use gp::{Gp, GpObjective, Learnt};
 pub use knn::Knn;
 pub use learner::{Learner, Requires, Shape};
 pub use lift::{Lift, Prepared};
@@ -43,7 +43,7 @@ pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
 pub use ridge::{
     Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums, TargetError,
-    add_rows, check_matrix_memory, choose_approximation, empty_sums,
+    TargetSizes, add_rows, check_matrix_memory, choose_approximation, empty_sums,
 };
 pub use smoother::Smoother;
 

@@ -1,11 +1,9 @@
 //! Settings: their builder methods, and how they are read and written.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::{Value, json};
 
 use crate::data::Number;
-
-use super::fitted::Settings;
+use crate::model::Facts;
 
 /// Defines a method for each field named: `field(self, value)` returns the settings with another value of it.
 macro_rules! builder {
@@ -24,11 +22,12 @@ macro_rules! builder {
 pub(in crate::learn) use builder;
 
 /// The settings that a model file keeps: those of `keys` that the learner has, and the seed where it draws.
-pub(in crate::learn) fn kept(learner: &impl Serialize, keys: &[&str], seed: Option<u64>) -> Settings {
-    let Ok(Value::Object(mut settings)) = serde_json::to_value(learner) else { return Settings::new() };
-    settings.retain(|key, value| keys.contains(&key.as_str()) && !value.is_null());
-    settings.extend(seed.map(|seed| ("seed".to_owned(), json!(seed))));
-    settings.into_iter().collect()
+pub(in crate::learn) fn kept(learner: &impl Serialize, keys: &[&str], seed: Option<u64>) -> Facts {
+    let settings = Facts::of_fields(learner, keys);
+    match seed {
+        Some(seed) => settings.with("seed", seed),
+        None => settings,
+    }
 }
 
 /// One number or a list of them.

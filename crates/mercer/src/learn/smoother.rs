@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{TileMut, Wanted};
 use crate::kernel::Kernel;
-use crate::model::{Method, Rule, smooth_leaving_out};
+use crate::model::{Facts, Method, Rule, smooth_leaving_out};
 use crate::session::Session;
 use crate::tile::Program;
 
 use super::error::LearnError;
-use super::fitted::{Answer, Fitted, Settings};
+use super::fitted::{Answer, Fitted};
 use super::knn::{check_features, neighbours, only_leave_one_out};
 use super::learner::{Learner, Requires};
 use super::problem::Problem;
@@ -125,7 +125,7 @@ impl Learner for Smoother {
         Requires::NumbersOrClasses
     }
 
-    fn settings(&self, session: &Session<'_>) -> Settings {
+    fn settings(&self, session: &Session<'_>) -> Facts {
         kept(self, &[], Some(session.seed()))
     }
 

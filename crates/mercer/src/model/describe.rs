@@ -1,9 +1,6 @@
 //! A model in words: what `mercer info --json` and Python's `info` say.
 
-use std::collections::BTreeMap;
 use std::fmt;
-
-use serde_json::{Value, json};
 
 use crate::data::{AnySamples, Schema};
 use crate::design::Features;
@@ -11,92 +8,84 @@ use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 
 use super::{
-    Expansion, FORMAT, GaussianClasses, GaussianProcess, Model, Pairs, Predictor, Rule, Voted, Weights,
+    Expansion, FORMAT, Facts, GaussianClasses, GaussianProcess, Model, Pairs, Predictor, Rule, Voted, Weights,
 };
 
 impl Model {
-    /// The model without its arrays, as one JSON object.
+    /// The model without its arrays.
     #[must_use]
-    pub fn description(&self) -> Value {
-        let mut object = json!({
-            "format": FORMAT,
-            "method": self.method,
-            "settings": self.settings,
-            "outputs": self.outputs,
-            "columns": self.schema.as_ref().map(Schema::feature_names).unwrap_or_default(),
-            "scaling": self.scaling,
-            "report": self.report,
-        });
-        for (key, value) in self.predictor.description() {
-            object[key] = value;
-        }
+    pub fn description(&self) -> Facts {
+        let columns = self.schema.as_ref().map(Schema::feature_names).unwrap_or_default();
+        let mut facts = self
+            .predictor
+            .description()
+            .with("format", FORMAT)
+            .with("method", self.method)
+            .with("settings", &self.settings)
+            .with("outputs", &self.outputs)
+            .with("columns", columns)
+            .with("scaling", &self.scaling)
+            .with("report", &self.report);
         if let Some(classes) = &self.classes {
-            object["classes"] = json!(classes);
+            facts.set("classes", classes);
         }
         if let Some(label_type) = &self.label_type {
-            object["label_type"] = json!(label_type);
+            facts.set("label_type", label_type);
         }
         if let Some(calibration) = &self.calibration {
-            object["calibration"] = json!(calibration);
+            facts.set("calibration", calibration);
         }
-        object
+        facts
     }
 }
 
 impl Predictor {
     /// The predictor without its arrays: kernel and domain, feature map, or rule, and the size of what is kept.
     #[must_use]
-    pub fn description(&self) -> BTreeMap<&'static str, Value> {
+    pub fn description(&self) -> Facts {
         match self {
             Self::Expansion(Expansion { kernel, domain, centres, intercepts, .. }) => {
-                over_centres(kernel, *domain, centres, [("intercepts", json!(intercepts))])
+                over_centres(kernel, *domain, centres).with("intercepts", intercepts)
             }
             Self::GaussianClasses(GaussianClasses { latent }) => {
-                over_centres(&latent.kernel, latent.domain, &latent.centres, [])
+                over_centres(&latent.kernel, latent.domain, &latent.centres)
             }
             Self::GaussianProcess(GaussianProcess { mean, scales, noise, factor, .. }) => {
-                let own = [
-                    ("intercepts", json!(mean.intercepts)),
-                    ("scales", json!(scales)),
-                    ("noise", json!(noise)),
-                    ("variance", json!(factor.is_some())),
-                ];
-                over_centres(&mean.kernel, mean.domain, &mean.centres, own)
+                over_centres(&mean.kernel, mean.domain, &mean.centres)
+                    .with("intercepts", &mean.intercepts)
+                    .with("scales", scales)
+                    .with("noise", noise)
+                    .with("variance", factor.is_some())
             }
             Self::Linear(linear) => {
-                let mut words = BTreeMap::from([
-                    ("features", json!(linear.map.to_string())),
-                    ("feature_count", json!(linear.weights.nrows())),
-                    ("intercepts", json!(linear.intercepts)),
-                ]);
-                if let Features::Fourier(fourier) = &linear.map {
-                    words.extend([("kernel", json!(fourier.spec.kernel)), ("random", json!(fourier.spec))]);
+                let facts = Facts::new()
+                    .with("features", linear.map.to_string())
+                    .with("feature_count", linear.weights.nrows())
+                    .with("intercepts", &linear.intercepts);
+                match &linear.map {
+                    Features::Fourier(fourier) => {
+                        facts.with("kernel", &fourier.spec.kernel).with("random", &fourier.spec)
+                    }
+                    _ => facts,
                 }
-                words
             }
             Self::Neighbours(neighbours) => {
-                BTreeMap::from([("rule", json!(neighbours.rule)), ("rows", size(&neighbours.rows))])
+                Facts::new().with("rule", &neighbours.rule).with("rows", size(&neighbours.rows))
             }
             Self::Voted(Voted { kernel, domain, centres, steps, .. }) => {
-                over_centres(kernel, *domain, centres, [("steps", json!(steps.len()))])
+                over_centres(kernel, *domain, centres).with("steps", steps.len())
             }
             Self::Pairs(Pairs { kernel, domain, centres, per_class, rho, .. }) => {
-                over_centres(kernel, *domain, centres, [("per_class", json!(per_class)), ("rho", json!(rho))])
+                over_centres(kernel, *domain, centres).with("per_class", per_class).with("rho", rho)
             }
         }
     }
 }
 
-/// What predictors over a kernel and kept rows have in common, and what one has besides.
-fn over_centres<const N: usize>(
-    kernel: &Kernel,
-    domain: Option<Domain>,
-    centres: &AnySamples<'_>,
-    own: [(&'static str, Value); N],
-) -> BTreeMap<&'static str, Value> {
-    let domain = json!(domain.map(|domain| domain.to_string()));
-    let common = [("kernel", json!(kernel)), ("domain", domain), ("centres", size(centres))];
-    common.into_iter().chain(own).collect()
+/// What predictors over a kernel and kept rows have in common.
+fn over_centres(kernel: &Kernel, domain: Option<Domain>, centres: &AnySamples<'_>) -> Facts {
+    let domain = domain.map(|domain| domain.to_string());
+    Facts::new().with("kernel", kernel).with("domain", domain).with("centres", size(centres))
 }
 
 impl fmt::Display for Rule {
@@ -117,6 +106,9 @@ impl fmt::Display for Rule {
     }
 }
 
-fn size(samples: &AnySamples<'_>) -> Value {
-    json!({ "rows": samples.nrows(), "columns": samples.ncols(), "sparse": samples.is_sparse() })
+fn size(samples: &AnySamples<'_>) -> Facts {
+    Facts::new()
+        .with("rows", samples.nrows())
+        .with("columns", samples.ncols())
+        .with("sparse", samples.is_sparse())
 }

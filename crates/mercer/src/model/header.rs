@@ -1,16 +1,13 @@
 //! The JSON document in a model file's header.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::data::{Classes, Scaling, Schema};
 use crate::design::{FeatureMap, RandomSpec};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 
-use super::{Calibration, Method, Rule};
+use super::{Calibration, Facts, Method, Rule};
 
 /// The format this program writes, and the latest it reads.
 pub const FORMAT: u64 = 1;
@@ -48,7 +45,7 @@ pub(super) struct Header {
     pub method: Method,
     #[serde(flatten)]
     pub words: Words,
-    pub settings: BTreeMap<String, Value>,
+    pub settings: Facts,
     pub outputs: Vec<String>,
     /// The classes, sorted; absent from regressions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +60,7 @@ pub(super) struct Header {
     pub columns: Vec<String>,
     pub scaling: Scaling,
     pub schema: Option<Schema>,
-    pub report: BTreeMap<String, Value>,
+    pub report: Facts,
 }
 
 /// What the header says of the predictor. Each kind has its own words.

@@ -5,6 +5,7 @@ mod describe;
 mod domain;
 mod error;
 mod expansion;
+mod facts;
 mod file;
 mod gaussian_classes;
 mod gaussian_process;
@@ -21,11 +22,9 @@ mod smoothing;
 mod tensors;
 mod voted;
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema};
 use crate::session::Session;
@@ -36,6 +35,7 @@ pub(crate) use domain::{first_negative, norm};
 pub use error::ModelError;
 pub use expansion::Expansion;
 pub(crate) use expansion::subtract;
+pub use facts::Facts;
 pub use gaussian_classes::GaussianClasses;
 pub use gaussian_process::GaussianProcess;
 pub use header::FORMAT;
@@ -105,7 +105,7 @@ pub struct Model {
     /// The method it was trained by.
     pub method: Method,
     /// The hyper-parameters it was trained with, as numbers and words.
-    pub settings: BTreeMap<String, Value>,
+    pub settings: Facts,
     /// What predicts.
     pub predictor: Predictor,
     /// How the columns of a file become features; none for a model trained on arrays.
@@ -122,7 +122,7 @@ pub struct Model {
     /// The scaling that is applied to the features first.
     pub scaling: Scaling,
     /// How training ended: numbers and words, no wall times.
-    pub report: BTreeMap<String, Value>,
+    pub report: Facts,
 }
 
 impl Model {

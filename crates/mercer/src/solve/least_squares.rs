@@ -94,42 +94,24 @@ pub fn solve_least_squares(
         return Err(SolveError::Overflow);
     }
     let mut weights = Matrix::zeros(order, targets.ncols());
-    let mut triangle: Option<Triangle> = None;
+    let mut orthogonal = Orthogonal { rows, targets, triangle: None };
+    let needed = Triangle::bytes(rows.nrows(), order, targets.ncols());
     for (place, group) in groups.iter().enumerate() {
         let last = place + 1 == groups.len();
         let gram = if last { std::mem::take(&mut equations.gram) } else { equations.gram.clone() };
-        let mut factor = factor(order, gram, group.lambda, watch)?;
         let mut warnings = Vec::new();
-        if !factor.as_ref().is_some_and(Factor::is_trusted) {
-            let needed = Triangle::bytes(rows.nrows(), order, targets.ncols());
-            if needed <= budget {
-                if triangle.is_none() {
-                    triangle = Some(Triangle::of_rows(order, targets, watch, |block, phi| {
-                        rows.fill(block, phi.into(), watch)?;
-                        watch.check().map_err(DesignError::from)
-                    })?);
-                }
-                let all = triangle.as_ref().map(|t| t.regularised(group.lambda));
-                if group.lambda == 0.0
-                    && let Some(found) = all.as_ref().and_then(|r| r.dependence(rows.nrows()))
-                {
-                    let rank = found.rank.map(NumericalRank::Exactly);
-                    let suggestion = found.suggestion;
-                    return Err(SolveError::RankDeficient { rank, features: order, suggestion });
-                }
-                factor = all.map(Factor::Qr);
-            } else if let (Some(_), true) = (&factor, group.lambda > 0.0) {
+        let factor = match factor(order, gram, group.lambda, watch)? {
+            Some(factor) if factor.is_trusted() => factor,
+            _ if needed <= budget => orthogonal.factor(group.lambda, watch)?,
+            Some(factor) if group.lambda > 0.0 => {
                 warnings.push(format!(
                     "the features are close to linearly dependent, and QR would need {}, more than the memory budget: \
                      the weights have few digits; a larger lambda or a smaller degree helps",
                     memory::human(needed)
                 ));
-            } else {
-                factor = None;
+                factor
             }
-        }
-        let Some(factor) = factor else {
-            return Err(equations.undetermined(group.lambda));
+            _ => return Err(equations.undetermined(group.lambda)),
         };
         let rhs = columns(&equations.rhs, &group.targets);
         let (solution, residual) = corrected(rows, targets, group, &factor, &rhs, watch)?;
@@ -250,6 +232,35 @@ pub(super) fn factor(
     let Ok(factor) = Cholesky::try_factor(order, gram, watch)? else { return Ok(None) };
     let condition = factor.pivots().zip(&diagonal).map(|(pivot, d)| d / pivot).fold(1.0, f64::max);
     Ok(Some(Factor::Cholesky(factor, condition)))
+}
+
+/// The QR decomposition of the features beside the targets, computed when it is first needed.
+struct Orthogonal<'a> {
+    rows: &'a dyn Design,
+    targets: &'a Matrix<f64>,
+    triangle: Option<Triangle>,
+}
+
+impl Orthogonal<'_> {
+    /// The factor of [Φ; √λI].
+    fn factor(&mut self, lambda: f64, watch: &dyn Watch) -> Result<Factor, SolveError> {
+        let (rows, features) = (self.rows, self.rows.ncols());
+        let triangle = match &mut self.triangle {
+            Some(triangle) => triangle,
+            none => none.insert(Triangle::of_rows(features, self.targets, watch, |block, phi| {
+                rows.fill(block, phi.into(), watch)?;
+                watch.check().map_err(DesignError::from)
+            })?),
+        };
+        let all = triangle.regularised(lambda);
+        if lambda == 0.0
+            && let Some(found) = all.dependence(rows.nrows())
+        {
+            let rank = found.rank.map(NumericalRank::Exactly);
+            return Err(SolveError::RankDeficient { rank, features, suggestion: found.suggestion });
+        }
+        Ok(Factor::Qr(all))
+    }
 }
 
 /// The solution after one correction, and its residual in the normal equations relative to their right-hand side.

@@ -71,22 +71,11 @@ pub(super) fn solve_wide(
                 Factor::Qr(triangle.regularised(group.lambda))
             }
         };
-        let y = columns(targets, &group.targets);
-        let mut a = y.clone();
-        factor.solve(&mut a, watch)?;
-        let (_, mut left) = fitted(&phi, &a, &y, group.lambda);
-        let before = relative_norm(&left, &y);
-        factor.solve(&mut left, watch)?;
-        let mut better = a.clone();
-        add_multiple(&mut better, 1.0, &left);
-        let (w, left) = fitted(&phi, &better, &y, group.lambda);
-        let after = relative_norm(&left, &y);
-        let (w, after) =
-            if after <= before { (w, after) } else { (fitted(&phi, &a, &y, group.lambda).0, before) };
+        let (w, left) = corrected(&phi, &columns(targets, &group.targets), group.lambda, &factor, watch)?;
         if !w.entries().iter().all(|w| w.is_finite()) {
             return Err(SolveError::Overflow);
         }
-        residual = residual.max(after);
+        residual = residual.max(left);
         for i in 0..width {
             for (&column, w) in group.targets.iter().zip(w.row(i)) {
                 weights.row_mut(i)[column] = *w;
@@ -139,6 +128,25 @@ fn transposed_triangle(phi: &[f64], n: usize, width: usize, watch: &dyn Watch) -
         }
         Ok(())
     })
+}
+
+/// The solution after one correction, and its relative residual.
+fn corrected(
+    phi: &[f64],
+    y: &Matrix<f64>,
+    lambda: f64,
+    factor: &Factor,
+    watch: &dyn Watch,
+) -> Result<(Matrix<f64>, f64), Stopped> {
+    let mut a = y.clone();
+    factor.solve(&mut a, watch)?;
+    let (first, mut left) = fitted(phi, &a, y, lambda);
+    let before = relative_norm(&left, y);
+    factor.solve(&mut left, watch)?;
+    add_multiple(&mut a, 1.0, &left);
+    let (second, left) = fitted(phi, &a, y, lambda);
+    let after = relative_norm(&left, y);
+    Ok(if after <= before { (second, after) } else { (first, before) })
 }
 
 /// w = Φᵀa, and y − Φw − λa.

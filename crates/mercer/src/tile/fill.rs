@@ -177,29 +177,8 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                             _ => unreachable!("both operands are packed by one plan"),
                         }
                     }
-                    Node::Point(what, Side::X, group) => {
-                        for (r, row) in here.clone().enumerate() {
-                            let value = T::from_f64(rectangle.x.point(what, group, row));
-                            strips.register(out)[r * padded..(r + 1) * padded].fill(value);
-                        }
-                    }
-                    Node::Point(what, Side::Z, group) => {
-                        for r in 0..here.len() {
-                            let strip = &mut strips.register(out)[r * padded..];
-                            for (o, col) in strip.iter_mut().zip(cols.clone()) {
-                                *o = T::from_f64(rectangle.z.point(what, group, col));
-                            }
-                        }
-                    }
-                    Node::SameRow => {
-                        let strip = strips.register(out);
-                        strip.fill(T::default());
-                        for (r, row) in here.clone().enumerate() {
-                            let same = |col: &usize| rectangle.x.is_row_of(row, rectangle.z, *col);
-                            if let Some(col) = cols.clone().find(same) {
-                                strip[r * padded + col - cols.start] = T::from_f64(1.0);
-                            }
-                        }
+                    Node::Point(..) | Node::SameRow => {
+                        rectangle.rows_or_columns(node, here.clone(), strips.register(out));
                     }
                     _ => strips.compute(s, node, out, &filler.place),
                 }
@@ -207,6 +186,32 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                 for (number, _) in filler.program.outputs.iter().enumerate().filter(|(_, node)| **node == i) {
                     let values = strips.register(out);
                     sink(number, &ValueBlock { rows: here.clone(), values, stride: padded });
+                }
+            }
+        }
+    }
+}
+
+impl<T: Element> Rectangle<'_, T> {
+    /// A node that depends on one side alone, or on whether both sides are the same row, into a strip of padded rows.
+    fn rows_or_columns(&self, node: Node, rows: Range<usize>, strip: &mut [T]) {
+        let padded = self.cols.len().next_multiple_of(T::PANEL);
+        for (row, strip) in rows.zip(strip.chunks_exact_mut(padded)) {
+            match node {
+                Node::Point(what, Side::X, group) => {
+                    strip.fill(T::from_f64(self.x.point(what, group, row)));
+                }
+                Node::Point(what, Side::Z, group) => {
+                    for (o, col) in strip.iter_mut().zip(self.cols.clone()) {
+                        *o = T::from_f64(self.z.point(what, group, col));
+                    }
+                }
+                _ => {
+                    strip.fill(T::default());
+                    if let Some(place) = self.cols.clone().position(|col| self.x.is_row_of(row, self.z, col))
+                    {
+                        strip[place] = T::from_f64(1.0);
+                    }
                 }
             }
         }

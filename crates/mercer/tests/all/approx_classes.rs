@@ -58,7 +58,7 @@ fn logistic_regression_on_all_landmarks_is_exact() {
         let fitted = logistic(Approximation::nystrom(150), 0.5).fit(&samples, targets()).unwrap();
         let report = fitted.report.as_ref().unwrap();
         assert_eq!(report.status, Status::Converged, "{report:?}");
-        assert_eq!(fitted.facts["approx"], "nystrom:150");
+        assert_eq!(fitted.facts.text("approx"), Some("nystrom:150"));
         let found = fitted.predict(&samples).unwrap();
         let difference = largest_difference(&found, &truth);
         assert!(difference < 1e-3, "{classes} classes: {difference}");
@@ -286,7 +286,7 @@ fn sums_over_parts_of_the_rows_give_the_same_classifier() {
             let bound = if matches!(learner, AnyLearner::Svm(_)) { 1e-2 } else { 1e-9 };
             assert!(difference < bound, "{classes} classes, {}: {difference}", learner.method());
             assert_eq!(found.model.settings, expected.model.settings);
-            assert_eq!(found.model.report["rows"], expected.model.report["rows"]);
+            assert_eq!(found.model.report.number("rows"), expected.model.report.number("rows"));
         }
     }
     let ridge: AnyLearner = mercer::learn::Ridge::on((kernel(), approximation)).into();

@@ -7,11 +7,11 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::design::{Approximation, DesignError, Features, LandmarkChoice, Landmarks, Parts};
 use mercer::kernel::Kernel;
 use mercer::learn::{
-    Facts, Fitted, Intercept, LearnError, Learner, Lift, Origin, Problem, Ridge, RidgeSolver, add_rows, cost,
-    empty_sums,
+    Fitted, Intercept, LearnError, Learner, Lift, Origin, Problem, Ridge, RidgeSolver, TargetSizes, add_rows,
+    cost, empty_sums,
 };
 use mercer::linalg::{NormalEquations, NormalEquationsError};
-use mercer::model::Predictor;
+use mercer::model::{Facts, Predictor};
 use mercer::session::Session;
 
 /// Points of a grid-like sequence in the cube, and a smooth function of them with a constant.
@@ -61,13 +61,14 @@ fn fit(ridge: &Ridge, samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Result
 
 /// A number among the facts of a fit.
 fn fact(fitted: &Fitted, name: &str) -> f64 {
-    fitted.facts[name].as_f64().unwrap()
+    fitted.facts.number(name).unwrap()
 }
 
 /// The root mean squared errors of a target with half of the features, all and about twice as many.
 fn sizes(fitted: &Fitted, target: usize) -> [f64; 3] {
-    let of_target = &fitted.facts["sizes"][target];
-    ["rmse_half", "rmse", "rmse_doubled_about"].map(|name| of_target[name].as_f64().unwrap())
+    let of_targets: Vec<TargetSizes> = fitted.facts.read("sizes").unwrap();
+    let TargetSizes { rmse_half, rmse, rmse_doubled_about, .. } = &of_targets[target];
+    [rmse_half, rmse, rmse_doubled_about].map(|error| error.0)
 }
 
 /// Adds all rows to sums.
@@ -266,12 +267,12 @@ fn training_gives_the_fit_and_its_quality() {
     let (points, targets) = problem(120);
     let samples = double(&points);
     let fitted = approx(Approximation::fourier(64), 0.1).fit(samples.view(), &targets).unwrap();
-    assert_eq!(fitted.model.settings["approx"], "fourier:64");
-    assert!(fitted.facts["kernel_error"].as_f64().unwrap() < 1.0);
+    assert_eq!(fitted.model.settings.text("approx"), Some("fourier:64"));
+    assert!(fitted.facts.number("kernel_error").unwrap() < 1.0);
     // Few rows need no approximation.
     let auto = Ridge::on(Lift::Auto(kernel())).lambda(0.1).fit(samples.view(), &targets).unwrap();
     let exact = Ridge::new(kernel()).lambda(0.1).fit(samples.view(), &targets).unwrap();
-    assert!(auto == exact && !auto.model.settings.contains_key("approx"));
+    assert!(auto == exact && !auto.model.settings.has("approx"));
 }
 
 /// More features than rows and λ = 0: there is no unique answer, and a λ is named that gives one.

@@ -2,7 +2,7 @@
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
-use mercer::learn::{Gp, GpObjective, LearnError, Learner, Problem};
+use mercer::learn::{Gp, GpObjective, LearnError, Learner, Learnt, Problem};
 use mercer::model::{GaussianProcess, Model, ModelError, Predictor};
 use mercer::session::Session;
 
@@ -202,12 +202,12 @@ fn learning_finds_a_maximum_and_the_columns_that_matter() {
     let gp = Gp::default();
     let problem = Problem::new(all.view(), &y);
     let fitted = gp.train(&problem, &session).unwrap();
-    let parameters = fitted.facts["parameters"].as_array().unwrap();
-    let log: Vec<f64> = parameters.iter().map(|p| p["value"].as_f64().unwrap().ln()).collect();
+    let parameters: Vec<Learnt> = fitted.facts.read("parameters").unwrap();
+    let log: Vec<f64> = parameters.iter().map(|p| p.value.0.ln()).collect();
     let (value, gradient) = gp.objective_at(&problem, &log, &session).unwrap().unwrap();
-    assert!((value - fitted.facts["log_likelihood"].as_f64().unwrap()).abs() < 1e-6 * value.abs());
+    assert!((value - fitted.facts.number("log_likelihood").unwrap()).abs() < 1e-6 * value.abs());
     for (p, slope) in gradient.iter().enumerate() {
-        assert!(slope.abs() < 1e-2 || parameters[p]["at_bound"].is_string(), "{p}: {slope}");
+        assert!(slope.abs() < 1e-2 || parameters[p].at_bound.is_some(), "{p}: {slope}");
     }
     // Only the first column matters; the noise was uniform on ±0.2.
     assert!(log[1] < log[2] - 1.5 && log[1] < log[3] - 1.5, "{log:?}");
@@ -217,7 +217,7 @@ fn learning_finds_a_maximum_and_the_columns_that_matter() {
     // A second fit gives the same bits, and restarts never a smaller likelihood.
     assert_eq!(gp.train(&problem, &session).unwrap(), fitted);
     let restarted = gp.clone().restarts(2).train(&problem, &session).unwrap();
-    assert!(restarted.facts["log_likelihood"].as_f64().unwrap() >= value - 1e-6 * value.abs());
+    assert!(restarted.facts.number("log_likelihood").unwrap() >= value - 1e-6 * value.abs());
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn priors_pull_hyper_parameters() {
     let session = Session::default();
     let sigma = |text: &str| {
         let fitted = Gp::new(kernel(text)).train(&Problem::new(all.view(), &y), &session).unwrap();
-        fitted.facts["parameters"][1]["value"].as_f64().unwrap()
+        fitted.facts.read::<Vec<Learnt>>("parameters").unwrap()[1].value.0
     };
     let free = sigma("?*rbf(sigma=?)");
     assert!((sigma("?*rbf(sigma=?~lognormal(3, 0.001))").ln() - 3.0).abs() < 0.01);

@@ -2,7 +2,7 @@
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
-use mercer::learn::{Gp, LearnError, Learner, Problem, Targets};
+use mercer::learn::{Gp, LearnError, Learner, Learnt, Problem, Targets};
 use mercer::model::{Model, Predictor};
 use mercer::session::Session;
 
@@ -45,9 +45,8 @@ fn classes_have_probabilities_that_survive_a_file() {
         }
         assert!(right >= 85, "{classes} classes: {right} of 90");
         // The second column says nothing of the class.
-        let facts = &fitted.facts["parameters"];
-        let width = |place: usize| facts[place]["value"].as_f64().unwrap();
-        assert!(width(2) > 2.0 * width(1), "{facts}");
+        let parameters: Vec<Learnt> = fitted.facts.read("parameters").unwrap();
+        assert!(parameters[2].value.0 > 2.0 * parameters[1].value.0, "{parameters:?}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.mercer");
         fitted.model.save(&path).unwrap();
@@ -142,7 +141,7 @@ fn enough_inducing_points_give_the_exact_process() {
         let worst = a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-4, "{worst}");
     }
-    let bound = |fitted: &mercer::learn::Fitted| fitted.facts["log_likelihood"].as_f64().unwrap();
+    let bound = |fitted: &mercer::learn::Fitted| fitted.facts.number("log_likelihood").unwrap();
     assert!(bound(&induced) <= bound(&exact) + 1e-6 && bound(&induced) > bound(&exact) - 1e-2);
     // Fewer points than that, with learnt hyper-parameters: the model keeps them alone.
     let few = Gp::new(kernel("?*rbf(sigma=[?])")).inducing(Some(25)).train(&problem, &session).unwrap();

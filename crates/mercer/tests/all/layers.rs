@@ -26,7 +26,7 @@ struct Layers {
     exceptions: &'static [(&'static str, &'static str)],
 }
 
-const LAYERS: [Layers; 4] = [
+const LAYERS: [Layers; 6] = [
     // A family says how it is enclosed and proven, in the numbers and forms of the check that asks it. A formula as it was
     // written has the check's exact numbers.
     Layers {
@@ -56,7 +56,7 @@ const LAYERS: [Layers; 4] = [
     Layers {
         crate_name: "mercer-cli",
         order: &[
-            &["allocator"],
+            &["allocator", "closed_output"],
             &["failure"],
             &["device"],
             &["args", "progress"],
@@ -68,6 +68,17 @@ const LAYERS: [Layers; 4] = [
             &["plot"],
             &["commands", "libsvm"],
         ],
+        exceptions: &[],
+    },
+    // Source is printed and cached without a device.
+    Layers {
+        crate_name: "mercer-cuda",
+        order: &[&["error", "cache", "source"], &["device"], &[OTHERS]],
+        exceptions: &[],
+    },
+    Layers {
+        crate_name: "mercer-py",
+        order: &[&["errors"], &["device", "rows"], &["work"], &[OTHERS]],
         exceptions: &[],
     },
 ];

@@ -1,6 +1,5 @@
 //! LIBSVM's model files: those in `data/libsvm` were written by LIBSVM 3.37, with what it says of twelve points.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling};
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Machines, Multiclass, Svm};
 use mercer::learn::{Admission, Problem, Targets};
-use mercer::model::{Link, Method, Model, ModelError, Predictor};
+use mercer::model::{Facts, Link, Method, Model, ModelError, Predictor};
 use mercer::session::Session;
 use serde_json::Value;
 
@@ -209,7 +208,7 @@ fn fitted(kernel: &str, scale: ScaleMethod, classes: usize) -> (AnySamples<'stat
     let found = machines(&svm, &scaled, &codes, classes);
     let model = Model {
         method: Method::Svc,
-        settings: BTreeMap::new(),
+        settings: Facts::new(),
         predictor: found.predictor(&scaled),
         schema: None,
         outputs: vec!["label".into()],
@@ -217,7 +216,7 @@ fn fitted(kernel: &str, scale: ScaleMethod, classes: usize) -> (AnySamples<'stat
         label_type: None,
         calibration: None,
         scaling,
-        report: BTreeMap::new(),
+        report: Facts::new(),
     };
     (raw, model)
 }

@@ -30,11 +30,11 @@ fn fit(lms: &Lms, samples: &AnySamples<'_>, y: &Matrix<f64>) -> Result<Fitted, L
 }
 
 fn curve(fitted: &Fitted) -> Vec<CurvePoint> {
-    serde_json::from_value(fitted.facts["curve"].clone()).unwrap()
+    fitted.facts.read("curve").unwrap()
 }
 
 fn step(fitted: &Fitted) -> f64 {
-    fitted.facts["step"].as_f64().unwrap()
+    fitted.facts.number("step").unwrap()
 }
 
 /// The status and the number of epochs.
@@ -98,7 +98,7 @@ fn weights_and_coefficients_predict_alike_after_every_epoch() {
                 let primal = set(quadratic()).step(Step::Value(step(&dual)));
                 let primal = fit(&primal, &x, &y).unwrap();
                 assert!(matches!(primal.model.predictor, Predictor::Linear(_)));
-                assert_eq!(primal.facts["gram"], "unused");
+                assert_eq!(primal.facts.text("gram"), Some("unused"));
                 assert_close(&dual.predict(&queries).unwrap(), &primal.predict(&queries).unwrap(), 1e-11);
                 let (a, b) = (*curve(&dual).last().unwrap(), *curve(&primal).last().unwrap());
                 assert!((a.mse - b.mse).abs() <= 1e-11 * b.mse, "{a:?} {b:?}");
@@ -239,7 +239,10 @@ fn a_tiled_matrix_gives_the_stored_answer() {
             let problem = Problem::new(&samples, &y);
             let stored = run.train(&problem, &session()).unwrap();
             let tiled = run.train(&problem, &session().with_memory(1_000)).unwrap();
-            assert_eq!((&stored.facts["gram"], &tiled.facts["gram"]), (&"stored".into(), &"tiled".into()));
+            assert_eq!(
+                (stored.facts.text("gram"), tiled.facts.text("gram")),
+                (Some("stored"), Some("tiled"))
+            );
             assert_close(&stored.predict(&samples).unwrap(), &tiled.predict(&samples).unwrap(), tolerance);
         }
     }

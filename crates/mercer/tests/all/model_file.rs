@@ -1,6 +1,5 @@
 //! The model file: what is written is what is read, and nothing else is accepted.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::oracle;
@@ -9,9 +8,8 @@ use mercer::design::{Approximation, FeatureMap, Features, Form, Fourier, RandomF
 use mercer::gram::Metric;
 use mercer::kernel::Kernel;
 use mercer::learn::{Intercept, Learner, Perceptron, Ridge, Targets};
-use mercer::model::{Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
+use mercer::model::{Facts, Linear, Method, Model, ModelError, Neighbours, Predictor, Rule, Weights};
 use proptest::prelude::*;
-use serde_json::json;
 
 fn model(samples: AnySamples<'static>, bias: Intercept) -> Model {
     let n = samples.nrows();
@@ -23,7 +21,7 @@ fn model(samples: AnySamples<'static>, bias: Intercept) -> Model {
         oracle::expansion(Ridge::new(kernel).lambda(0.1).intercept(bias).fit(scaled, &y).unwrap());
     Model {
         method: Method::Ridge,
-        settings: BTreeMap::from([("lambda".to_owned(), json!([0.1]))]),
+        settings: Facts::new().with("lambda", [0.1]),
         predictor: expansion.into(),
         schema: None,
         outputs: vec!["u".into(), "v".into()],
@@ -31,7 +29,7 @@ fn model(samples: AnySamples<'static>, bias: Intercept) -> Model {
         label_type: None,
         calibration: None,
         scaling,
-        report: BTreeMap::from([("residual".to_owned(), json!(report.residual))]),
+        report: Facts::new().with("residual", report.residual),
     }
 }
 

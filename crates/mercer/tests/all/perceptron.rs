@@ -125,7 +125,7 @@ fn status(fitted: &Fitted) -> Status {
 }
 
 fn fact(fitted: &Fitted, name: &str) -> Option<f64> {
-    fitted.facts[name].as_f64()
+    fitted.facts.number(name)
 }
 
 fn expansion(fitted: &Fitted) -> &Expansion {
@@ -319,7 +319,7 @@ fn a_budget_that_is_not_reached_changes_nothing() {
     assert_eq!((stream.seen(), Some(stream.mistakes() as f64)), (60, fact(&fitted, "mistakes")));
     let session = Session::default();
     let budgeted = fit(&perceptron.budget(Some(1_000)), &x, &codes, 3).unwrap();
-    assert_eq!(budgeted.facts["mistakes"], fitted.facts["mistakes"]);
+    assert_eq!(budgeted.facts.number("mistakes"), fitted.facts.number("mistakes"));
     let expected = fitted.predict(samples(&x)).unwrap();
     let streamed = stream.expansion().unwrap().predict(&samples(&x), &session).unwrap();
     for found in [streamed, budgeted.predict(samples(&x)).unwrap()] {

@@ -10,7 +10,7 @@ use mercer::design::{Approximation, Design, DesignError, Held, Labelled, Loss, P
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
-    Fitted, LearnError, Learner, Lift, Lms, Logistic, Problem, Ridge, RidgeSolver, Targets, cost,
+    Fitted, LearnError, Learner, Lift, Lms, Logistic, Problem, Ridge, RidgeSolver, TargetSizes, Targets, cost,
 };
 use mercer::linalg::{Intercept, NormalEquations};
 use mercer::session::{Checkpoint, Session};
@@ -75,7 +75,7 @@ fn a_stream_has_the_model_of_its_rows_in_memory() {
     assert_eq!(fitted.model.outputs, ["y", "z"]);
     assert_eq!(fitted.model.scaling, stream.survey().scaling);
     assert_eq!(fitted.model.schema.as_ref(), stream.schema());
-    assert_eq!(fitted.facts["sizes"][1]["target"], "z");
+    assert_eq!(fitted.facts.read::<Vec<TargetSizes>>("sizes").unwrap()[1].target, "z");
 }
 
 #[test]

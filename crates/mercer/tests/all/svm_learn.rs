@@ -146,7 +146,7 @@ fn settings_have_the_names_of_model_files() {
     let expected = r#"{"C":1.0,"class_weight":[1.0,2.5],"multiclass":"one-vs-rest","seed":7,"tol":0.001}"#;
     assert_eq!(kept, expected);
     let balanced = Svm::new(kernel(), Machine::Svc { c: 1.0 }).class_weight(ClassWeight::Balanced);
-    assert_eq!(balanced.settings(&Session::default())["class_weight"], "balanced");
+    assert_eq!(balanced.settings(&Session::default()).text("class_weight"), Some("balanced"));
     assert_eq!(serde_json::from_str::<Svm>(&serde_json::to_string(&balanced).unwrap()).unwrap(), balanced);
 }
 
@@ -161,7 +161,7 @@ fn a_kernel_matrix_stands_for_its_samples() {
     let svm = Svm::new(kernel(), Machine::Svc { c: 10.0 });
     let given = Problem::new(Inputs::Gram(&gram), Targets::codes(&codes, 3));
     let given = svm.train(&given, &Session::default()).unwrap();
-    assert_eq!(given.model.settings["precomputed"], true);
+    assert!(given.model.settings.has("precomputed"));
     let own = svm.train(&Problem::new(samples(&x), Targets::codes(&codes, 3)), &Session::default()).unwrap();
     let rows = AnySamples::F64(Samples::dense(n, n, entries).unwrap());
     let (a, b) = (given.predict(rows).unwrap(), own.predict(samples(&x)).unwrap());

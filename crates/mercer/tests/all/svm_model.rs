@@ -1,6 +1,5 @@
 //! Support vector machines as models: what they say of points, what votes do with it, and what the file keeps.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use mercer::data::{AnySamples, Classes, Matrix, Samples, Scaling};
@@ -8,7 +7,7 @@ use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Machines, Multiclass, Svm};
 use mercer::learn::{Learner, Problem, Targets};
 use mercer::model::{
-    Calibration, Link, Method, Model, Pairs, Predictor, Sigmoid, one_vs_rest_decisions, pairs_of, vote,
+    Calibration, Facts, Link, Method, Model, Pairs, Predictor, Sigmoid, one_vs_rest_decisions, pairs_of, vote,
 };
 use mercer::session::Session;
 use mercer::solve::svm::SvmSettings;
@@ -137,7 +136,7 @@ fn every_class_against_the_rest_finds_its_rows() {
 fn model(predictor: impl Into<Predictor>, calibration: Option<Calibration>) -> Model {
     Model {
         method: Method::Svc,
-        settings: BTreeMap::new(),
+        settings: Facts::new(),
         predictor: predictor.into(),
         schema: None,
         outputs: vec!["kind".into()],
@@ -145,7 +144,7 @@ fn model(predictor: impl Into<Predictor>, calibration: Option<Calibration>) -> M
         label_type: None,
         calibration,
         scaling: Scaling::None,
-        report: BTreeMap::new(),
+        report: Facts::new(),
     }
 }
 

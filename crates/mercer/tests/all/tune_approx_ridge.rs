@@ -9,7 +9,8 @@ use mercer::data::{Chunk, DataError, HeldOut, Matrix, PassError, Passes, Scaling
 use mercer::design::{Approximation, DesignError, Parts};
 use mercer::kernel::{Kernel, SearchSpace};
 use mercer::learn::search::{Criterion, Strategy};
-use mercer::learn::{Facts, Intercept, LearnError, Origin, Problem, Ridge, add_rows, empty_sums};
+use mercer::learn::{Intercept, LearnError, Origin, Problem, Ridge, add_rows, empty_sums};
+use mercer::model::Facts;
 use mercer::pool;
 use mercer::select::{Tune, Tuned};
 use mercer::session::Session;

@@ -2,10 +2,9 @@
 
 use mercer::data::{Dataset, Matrix};
 use mercer::learn::{Fitted, Learner};
-use mercer::model::{Method, Model};
+use mercer::model::{Facts, Method, Model};
 use mercer::session::Session;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::points::{Points, Values};
 use super::prepared::Prepared;
@@ -152,7 +151,7 @@ pub struct Picture {
     training: String,
     solver: Option<String>,
     warnings: Vec<String>,
-    facts: Value,
+    facts: Facts,
     lines: Lines,
 }
 
@@ -180,8 +179,8 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
     let spread = if curve { shown.spread(0, &grid.rows, DRAWS, session)? } else { None };
     let (deviations, draws) = spread.unzip();
     let epsilon = match method {
-        Method::Svr => shown.model.settings.get("epsilon").and_then(Value::as_f64),
-        Method::NuSvr => facts.get("epsilon").and_then(Value::as_f64),
+        Method::Svr => shown.model.settings.number("epsilon"),
+        Method::NuSvr => facts.number("epsilon"),
         _ => None,
     };
     Ok(Picture {
@@ -200,7 +199,7 @@ pub fn fit(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Resu
         training,
         solver: report.as_ref().map(|report| report.solver.to_string()),
         warnings: report.map(|report| report.warnings).unwrap_or_default(),
-        facts: serde_json::to_value(&facts).unwrap_or_default(),
+        facts,
         lines: reproduce::lines(&prepared, method),
         grid,
     })

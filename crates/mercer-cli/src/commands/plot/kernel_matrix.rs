@@ -4,7 +4,6 @@ use mercer::gram::{Part, Wanted};
 use mercer::kernel::Kernel;
 use mercer::linalg::Eigen;
 use mercer::session::Session;
-use serde_json::Value;
 
 use super::Kind;
 use super::pictures::rounded;
@@ -86,10 +85,7 @@ pub fn spectrum(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure>
         return Err(Failure::usage("the kernel matrix has no positive eigenvalue to draw"));
     }
     let rank = points.len();
-    let lambda = shown.model.settings.get("lambda").and_then(|values| match values {
-        Value::Array(each) => each.get(shown.output).or(each.first()).and_then(Value::as_f64),
-        value => value.as_f64(),
-    });
+    let lambda = shown.model.settings.number_of("lambda", shown.output);
     let lambda = lambda.filter(|lambda| *lambda > 0.0 && matrix.stride == 1);
     let reference = lambda.map(|lambda| {
         let dimension: f64 = values.iter().map(|v| v.max(0.0) / (v.max(0.0) + lambda)).sum();

@@ -2,7 +2,6 @@
 
 use mercer::model::Predictor;
 use mercer::session::Session;
-use serde_json::Value;
 
 use super::Kind;
 use super::shown::Shown;
@@ -73,12 +72,8 @@ pub fn draw(shown: &Shown, kind: Kind, columns: &[String], session: &Session<'_>
 /// The model in one line.
 pub fn about(shown: &Shown) -> String {
     let model = &shown.model;
-    let of_output = |values: &Value| match values {
-        Value::Array(each) => each.get(shown.output).or(each.first()).and_then(Value::as_f64),
-        value => value.as_f64(),
-    };
     let named = |(key, name): (&str, &str)| {
-        let value = model.settings.get(key).and_then(of_output);
+        let value = model.settings.number_of(key, shown.output);
         value.map(|value| format!(", {name} = {}", number(value))).unwrap_or_default()
     };
     let settings = [("lambda", "λ"), ("C", "C"), ("nu", "ν"), ("epsilon", "ε")].map(named).concat();

@@ -7,7 +7,7 @@ use mercer::model::libsvm::PRECOMPUTED;
 use mercer::model::{Method, Model, Neighbours, Predictor, Rule};
 use mercer::session::Session;
 use mercer::solve::Status;
-use serde_json::{Value, json};
+use mercer::solve::descent::CurvePoint;
 
 use super::Kind;
 use super::pictures::{about, needs_target};
@@ -84,31 +84,29 @@ impl Refit {
 
 /// A learner with the settings of a model.
 fn learner(model: &Model, output: usize) -> Result<AnyLearner, Failure> {
-    if model.settings.contains_key(PRECOMPUTED) {
+    if model.settings.has(PRECOMPUTED) {
         return Err(Failure::usage("a model of a precomputed kernel matrix cannot be fitted again here"));
     }
-    let mut settings: serde_json::Map<String, Value> =
-        model.settings.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-    settings.insert("method".into(), json!(model.method));
     // The kernel was checked when the model was fitted.
-    settings.insert("admission".into(), json!("assume"));
-    if let Some(Value::Array(lambdas)) = settings.get_mut("lambda") {
-        *lambdas = lambdas.get(output).or(lambdas.first()).cloned().into_iter().collect();
+    let mut settings = model.settings.clone().with("method", model.method).with("admission", "assume");
+    if let Some(lambda) = settings.number_of("lambda", output) {
+        settings.set("lambda", lambda);
     }
     match &model.predictor {
         Predictor::Neighbours(Neighbours { rule: Rule::Nearest { k, weights, metric }, .. }) => {
             let classify = model.classes.is_some();
-            let of_rule = json!({ "k": k, "weights": weights, "metric": metric, "classify": classify });
-            settings.extend(of_rule.as_object().cloned().into_iter().flatten());
+            settings = settings.with("k", k).with("weights", weights).with("metric", metric);
+            settings.set("classify", classify);
         }
         Predictor::Linear(linear) if linear.map.kernel().is_none() => {
-            settings.insert("features".into(), json!(linear.map.to_string()));
+            settings.set("features", linear.map.to_string());
         }
         other => {
-            settings.insert("kernel".into(), json!(other.kernel().map(ToString::to_string)));
+            settings.set("kernel", other.kernel());
         }
     }
-    serde_json::from_value(Value::Object(settings))
+    serde_json::to_value(settings)
+        .and_then(serde_json::from_value)
         .map_err(|error| Failure::work(format!("the model's settings cannot be used again: {error}")))
 }
 
@@ -197,9 +195,8 @@ pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failu
 
 /// The course that least mean squares records.
 fn recorded(model: &Model) -> Option<Vec<(f64, f64)>> {
-    let curve = model.report.get("curve")?.as_array()?;
-    let point = |step: &Value| Some((step.get("epoch")?.as_f64()?, step.get("mse")?.as_f64()?.sqrt()));
-    curve.iter().map(point).collect()
+    let curve: Vec<CurvePoint> = model.report.read("curve")?;
+    Some(curve.iter().map(|at| (at.epoch as f64, at.mse.sqrt())).collect())
 }
 
 /// A curve with the names of its axes.
@@ -207,7 +204,7 @@ type Course = (Vec<(f64, f64)>, &'static str, &'static str);
 
 /// The model after 1, 2, 4, … iterations, up to those that it took.
 fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
-    let solver = shown.model.report.get("solver").and_then(Value::as_str).unwrap_or_default();
+    let solver = shown.model.report.text("solver").unwrap_or_default();
     let is_cg = shown.model.method == Method::Ridge && solver.contains("conjugate gradients");
     let (x, y) = match shown.model.method {
         Method::Logistic => ("iterations", "norm of the gradient"),
@@ -240,7 +237,7 @@ fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
             _ => report.residual,
         };
         points.push((steps, error));
-        let most = shown.model.settings.get("epochs").and_then(Value::as_u64);
+        let most = shown.model.settings.read::<u64>("epochs");
         if done || most.is_some_and(|most| limit as u64 >= most) {
             break;
         }
@@ -250,11 +247,11 @@ fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
 
 /// The learner with at most this many iterations, and the settings that only the report of a model tells.
 fn limited(learner: &AnyLearner, limit: usize, model: &Model) -> AnyLearner {
-    let solver = model.report.get("solver").and_then(Value::as_str).unwrap_or_default();
+    let solver = model.report.text("solver").unwrap_or_default();
     match learner.clone() {
         AnyLearner::Ridge(mut ridge) => {
             (ridge.solver, ridge.max_iter) = (RidgeSolver::Cg, limit as u64);
-            if let Some(residual) = model.report.get("residual").and_then(Value::as_f64) {
+            if let Some(residual) = model.report.number("residual") {
                 ridge.tol = residual.max(f64::EPSILON);
             }
             ridge.into()

@@ -3,7 +3,6 @@
 use mercer::data::Matrix;
 use mercer::model::{GaussianProcess, Method};
 use mercer::session::Session;
-use serde_json::Value;
 
 use super::Kind;
 use super::pictures::{CURVE, MAP, SURFACE, about, grid, needs_target, places};
@@ -79,8 +78,8 @@ fn along(shown: &Shown, column: usize, session: &Session<'_>) -> Result<FittedCu
 fn tube(shown: &Shown) -> Option<f64> {
     let model = &shown.model;
     match model.method {
-        Method::Svr => model.settings.get("epsilon").and_then(Value::as_f64),
-        Method::NuSvr => model.report.get("epsilon").and_then(Value::as_f64),
+        Method::Svr => model.settings.number("epsilon"),
+        Method::NuSvr => model.report.number("epsilon"),
         _ => None,
     }
 }

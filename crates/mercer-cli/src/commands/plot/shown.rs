@@ -337,7 +337,7 @@ impl Shown {
 
     /// Whether the data are those that the model was trained on: as many rows, among them every row that the model keeps.
     fn is_training_data(&self) -> Result<bool, Failure> {
-        let trained = self.model.report.get("rows").and_then(serde_json::Value::as_u64);
+        let trained = self.model.report.read::<u64>("rows");
         let (Some(kept), Some(trained)) = (self.model.predictor.rows(), trained) else { return Ok(false) };
         let shifted = self.model.predictor.expansion().is_some_and(|expansion| expansion.shift.is_some());
         if trained != self.samples.nrows() as u64 || kept.ncols() != self.samples.ncols() || shifted {

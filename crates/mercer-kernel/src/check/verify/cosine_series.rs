@@ -20,7 +20,7 @@ pub(super) fn polynomial_of_cosine(form: &Form, space: &Space) -> Result<(), Str
     let mut coefficients: Vec<Q> = Vec::new();
     for (m, c) in &form.0 {
         let degree = match m.single() {
-            None => 0,
+            None if m.0.is_empty() => 0,
             Some((Atom::Call(Fun::Cos, args), e)) => {
                 if argument.is_some_and(|known| *known != args[0]) {
                     return Err("cosines of different arguments".into());

@@ -406,6 +406,9 @@ fn false_verdicts_of_the_past() {
         "exp(-|x-z|^2.00000000000000000001);1",
         "1-tanh(|x-z|)-1e-300;1",
         "min(|x|,|z|)-1e-400",
+        "exp(-|x-z|)*|x-z|+1e-20*cos(|x-z|)^2-1e-20;1",
+        "|x-z|*max(0,2-|z|)^(1/3)+cos(|x-z|)^2;1;box:0..1",
+        "(exp(|x|)+2)^(-0.25)*(exp(|z|)+2)^(-0.25)+1e-20*cos(|x-z|)^2-1e-20;1",
     ] {
         assert!(!question(line).is_proven(), "{line}");
     }

@@ -1,16 +1,14 @@
 //! Classification: Laplace's approximation, one latent function for two classes, else one for each.
 
-use serde_json::json;
-
 use crate::data::{Matrix, Number};
 use crate::gram::{GramError, Part, Resident, Wanted};
 use crate::kernel::Kernel;
-use crate::model::{Expansion, GaussianClasses};
+use crate::model::{Expansion, Facts, GaussianClasses};
 use crate::session::Session;
 use crate::solve::{Laplace, Report, SolveError, Status};
 
 use super::super::error::{KERNEL_MATRIX, LearnError};
-use super::super::fitted::{Answer, Facts, Fitted};
+use super::super::fitted::{Answer, Fitted};
 use super::super::knn::check_features;
 use super::super::problem::Problem;
 use super::{Gp, has_noise, unknowns};
@@ -138,10 +136,9 @@ impl Gp {
             residual: 0.0,
             warnings,
         };
-        let facts = Facts::from([
-            ("log_likelihood".to_owned(), json!(Number(laplace.log_likelihood()))),
-            ("parameters".to_owned(), unknowns::table(&unknowns, theta)),
-        ]);
+        let facts = Facts::new()
+            .with("log_likelihood", Number(laplace.log_likelihood()))
+            .with("parameters", unknowns::table(&unknowns, theta));
         let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
         let coefficients = laplace.coefficients().clone();
         let model = GaussianClasses {

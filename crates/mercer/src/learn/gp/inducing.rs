@@ -1,20 +1,18 @@
 //! The collapsed variational bound of a Gaussian process on inducing points, in passes over blocks of rows.
 
-use serde_json::json;
-
 use crate::data::{AnySamples, Matrix, Number};
 use crate::design::LandmarkChoice;
 use crate::gram::{GramError, Part, Resident, Wanted};
 use crate::kernel::Kernel;
 use crate::linalg::dense::mirror_lower;
 use crate::linalg::{NormalEquations, zeroed};
-use crate::model::{Expansion, GaussianProcess};
+use crate::model::{Expansion, Facts, GaussianProcess};
 use crate::session::Session;
 use crate::solve::{Bound, InducingSums, Report, SolveError, Status};
 use crate::watch::Watch;
 
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts, Fitted};
+use super::super::fitted::{Answer, Fitted};
 use super::super::problem::Problem;
 use super::{Gp, GpObjective, Prepared, has_noise, unknowns};
 
@@ -255,12 +253,11 @@ impl Gp {
             residual: 0.0,
             warnings,
         };
-        let facts = Facts::from([
-            ("log_likelihood".to_owned(), json!(Number(bound.value))),
-            ("noise".to_owned(), json!(Number(noise))),
-            ("inducing_points".to_owned(), json!(count)),
-            ("parameters".to_owned(), unknowns::table(unknowns, theta)),
-        ]);
+        let facts = Facts::new()
+            .with("log_likelihood", Number(bound.value))
+            .with("noise", Number(noise))
+            .with("inducing_points", count)
+            .with("parameters", unknowns::table(unknowns, theta));
         let Prepared { means, scales, admitted, .. } = prepared;
         let mut coefficients = bound.coefficients.clone();
         for i in 0..coefficients.nrows() {

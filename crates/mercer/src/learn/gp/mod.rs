@@ -12,21 +12,20 @@ mod unknowns;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::data::{AnySamples, Matrix, Number};
 use crate::gram::{GramError, Resident};
 use crate::kernel::family::noise::NOISE;
 use crate::kernel::{Expr, Kernel};
 use crate::linalg::{Cholesky, CholeskyFactor};
-use crate::model::{Expansion, GaussianProcess, Method};
+use crate::model::{Expansion, Facts, GaussianProcess, Method};
 use crate::session::Session;
 use crate::solve::{MinimiseOptions, Minimum, Report, SolveError, Status, minimise_in_box};
 use crate::watch::{Stopped, Watch};
 
 use super::admission::Admission;
 use super::error::{KERNEL_MATRIX, LearnError};
-use super::fitted::{Answer, Facts, Fitted, Settings};
+use super::fitted::{Answer, Fitted};
 use super::knn::check_features;
 use super::learner::{Learner, Requires, Shape};
 use super::problem::Problem;
@@ -35,6 +34,7 @@ use super::targets;
 
 use exact::{Exact, Factored};
 use inducing::Inducing;
+pub use unknowns::Learnt;
 use unknowns::{Unknown, add_priors};
 
 /// What hyper-parameters maximise.
@@ -341,7 +341,7 @@ impl Learner for Gp {
         if self.classify { Requires::Classes } else { Requires::NumbersOrClasses }
     }
 
-    fn settings(&self, session: &Session<'_>) -> Settings {
+    fn settings(&self, session: &Session<'_>) -> Facts {
         kept(
             self,
             &["kernel", "noise", "objective", "normalise", "restarts", "inducing", "classify"],
@@ -467,12 +467,11 @@ impl Gp {
 }
 
 fn facts(prepared: &Prepared, theta: &[f64], factored: &Factored, log_likelihood: f64) -> Facts {
-    Facts::from([
-        ("log_likelihood".to_owned(), json!(Number(log_likelihood))),
-        ("noise".to_owned(), json!(Number(factored.noise))),
-        ("jitter".to_owned(), json!(Number(factored.jitter))),
-        ("parameters".to_owned(), unknowns::table(&prepared.unknowns, theta)),
-    ])
+    Facts::new()
+        .with("log_likelihood", Number(log_likelihood))
+        .with("noise", Number(factored.noise))
+        .with("jitter", Number(factored.jitter))
+        .with("parameters", unknowns::table(&prepared.unknowns, theta))
 }
 
 /// ‖y − (K + σ²/w + jitter)α‖/‖y‖, the largest over the outputs.

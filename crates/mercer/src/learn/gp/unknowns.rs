@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::data::Number;
 use crate::gram::SampleScales;
@@ -135,16 +135,30 @@ pub(super) fn bound_warnings(unknowns: &[Unknown], theta: &[f64]) -> Vec<String>
     unknowns.iter().zip(theta).filter_map(warning).collect()
 }
 
-/// The hyper-parameters with their values, as a report keeps them.
-pub(super) fn table(unknowns: &[Unknown], theta: &[f64]) -> Value {
-    let row = |(unknown, &value): (&Unknown, &f64)| {
-        json!({
-            "kernel": unknown.family,
-            "parameter": unknown.parameter,
-            "columns": unknown.columns,
-            "value": Number(value.exp()),
-            "at_bound": unknown.bound_at(value),
-        })
+/// A hyper-parameter that a Gaussian process learnt; a list of them is the fact `parameters` of its fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Learnt {
+    /// The named kernel that it belongs to, or `noise`.
+    pub kernel: String,
+    /// Its name.
+    pub parameter: String,
+    /// The columns of the data that it belongs to; none for all of them.
+    pub columns: Option<Vec<usize>>,
+    /// Its value.
+    pub value: Number,
+    /// `lower` or `upper` if the value is at this bound of its range.
+    pub at_bound: Option<String>,
+}
+
+/// The hyper-parameters with their values.
+pub(super) fn table(unknowns: &[Unknown], theta: &[f64]) -> Vec<Learnt> {
+    let row = |(unknown, &value): (&Unknown, &f64)| Learnt {
+        kernel: unknown.family.to_owned(),
+        parameter: unknown.parameter.to_owned(),
+        columns: unknown.columns.clone(),
+        value: Number(value.exp()),
+        at_bound: unknown.bound_at(value).map(str::to_owned),
     };
     unknowns.iter().zip(theta).map(row).collect()
 }

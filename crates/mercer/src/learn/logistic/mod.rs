@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::linalg::Intercept;
-use crate::model::Method;
+use crate::model::{Facts, Method};
 use crate::session::Session;
 use crate::solve::descent::Step;
 use crate::solve::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError};
@@ -22,7 +22,7 @@ use super::basis::Basis;
 use super::class_weight::ClassWeight;
 use super::codes::check_codes;
 use super::error::LearnError;
-use super::fitted::{Answer, Fitted, Settings};
+use super::fitted::{Answer, Fitted};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::{Inputs, Problem};
@@ -236,7 +236,7 @@ impl Learner for Logistic {
         Requires::Classes
     }
 
-    fn settings(&self, session: &Session<'_>) -> Settings {
+    fn settings(&self, session: &Session<'_>) -> Facts {
         kept(self, &["lambda", "tol"], Some(session.seed()))
     }
 

@@ -28,14 +28,14 @@ use crate::design::FeatureMap;
 use crate::gram::Gram;
 use crate::kernel::Kernel;
 use crate::linalg::Intercept;
-use crate::model::{Linear, Method};
+use crate::model::{Facts, Linear, Method};
 use crate::session::Session;
 
 use super::admission::Admission;
 use super::basis::Basis;
 use super::codes::check_codes;
 use super::error::LearnError;
-use super::fitted::{Answer, Fitted, Settings};
+use super::fitted::{Answer, Fitted};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::Problem;
@@ -266,7 +266,7 @@ impl Learner for Perceptron {
         Requires::Classes
     }
 
-    fn settings(&self, session: &Session<'_>) -> Settings {
+    fn settings(&self, session: &Session<'_>) -> Facts {
         kept(self, &["averaged", "epochs"], Some(session.seed()))
     }
 

@@ -1,9 +1,7 @@
 //! What a perceptron says of its training.
 
-use serde_json::json;
-
 use crate::data::Number;
-use crate::learn::fitted::Facts;
+use crate::model::Facts;
 use crate::solve::{Report, Status};
 
 use super::Rule;
@@ -72,13 +70,12 @@ impl Outcome {
 
     /// The outcome by name.
     pub fn facts(&self) -> Facts {
-        Facts::from([
-            ("passes".to_owned(), json!(self.passes)),
-            ("mistakes".to_owned(), json!(self.mistakes)),
-            ("radius".to_owned(), json!(Number(self.radius))),
-            ("margin".to_owned(), json!(self.margin.map(Number))),
-            ("mistake_bound".to_owned(), json!(self.bound.map(Number))),
-        ])
+        Facts::new()
+            .with("passes", self.passes)
+            .with("mistakes", self.mistakes)
+            .with("radius", Number(self.radius))
+            .with("margin", self.margin.map(Number))
+            .with("mistake_bound", self.bound.map(Number))
     }
 }
 

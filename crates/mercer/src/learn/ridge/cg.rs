@@ -1,11 +1,9 @@
 //! Ridge regression by conjugate gradients, without the kernel matrix or with one in 16 bits.
 
-use serde_json::json;
-
 use crate::data::{AnySamples, Samples, Storage};
 use crate::gram::{Gram, LinearOperator, StoreAs, Stored, Wanted, low_rank_factor};
 use crate::kernel::Kernel;
-use crate::model::Expansion;
+use crate::model::{Expansion, Facts};
 use crate::real::Real;
 use crate::session::Session;
 use crate::solve::{
@@ -17,7 +15,7 @@ use crate::watch::Stopped;
 use super::super::cost::{self, STEPS_ON_TILES};
 use super::super::digest::Digest;
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts};
+use super::super::fitted::Answer;
 use super::super::problem::Problem;
 use super::{Intercept, Ridge, roots};
 
@@ -86,16 +84,11 @@ impl Ridge {
         let coarse = coarse.as_ref().zip(stored.as_ref());
         let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
         let mut report = solver.run(&CgProblem { coarse, ..tiled }, &mut state, session, &mut after)?;
-        report.solver += match (stored.is_some() && state.uses_coarse(), state.gave_up_coarse()) {
-            (true, _) => ", matrix stored in 16 bits",
-            (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
-            _ if state.uses_exact() => ", tiles computed in every step, in double precision at last",
-            _ => ", tiles computed in every step",
-        };
+        report.solver += storage_used(&state, stored.is_some());
         report.warnings.extend(admitted.warning);
         let (coefficients, intercepts) = bordered_solution(state.solution(), outputs, root_weights);
         let (kernel, centres) = (kernel.clone(), samples.view().into_owned());
-        let facts = Facts::from([("iterations".to_owned(), json!(report.iterations))]);
+        let facts = Facts::new().with("iterations", report.iterations);
         let expansion =
             Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts };
         Ok(Answer { facts, ..Answer::new(expansion, report) })
@@ -129,6 +122,16 @@ impl Ridge {
         digest.bytes(format!("{self:?} {kernel}").as_bytes());
         digest.problem(problem);
         digest.value()
+    }
+}
+
+/// What a report says of how the kernel matrix was kept.
+fn storage_used(state: &CgState, stored: bool) -> &'static str {
+    match (stored && state.uses_coarse(), state.gave_up_coarse()) {
+        (true, _) => ", matrix stored in 16 bits",
+        (_, true) => ", matrix stored in 16 bits, then tiles computed in every step",
+        _ if state.uses_exact() => ", tiles computed in every step, in double precision at last",
+        _ => ", tiles computed in every step",
     }
 }
 

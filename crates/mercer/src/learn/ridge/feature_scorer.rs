@@ -5,14 +5,12 @@
 //! every λ, and the best model follows from the sums already there.
 
 use rayon::prelude::*;
-use serde_json::json;
 
 use crate::data::{AnySamples, HeldOut, Matrix, Number, fold_of_row};
 use crate::design::{self, DesignError};
 use crate::kernel::Kernel;
 use crate::learn::cost;
 use crate::learn::error::LearnError;
-use crate::learn::fitted::Facts;
 use crate::learn::lift::Prepared;
 use crate::learn::problem::{Inputs, Problem};
 use crate::learn::search::{
@@ -20,6 +18,7 @@ use crate::learn::search::{
 };
 use crate::linalg::normal_equations::RidgePath;
 use crate::linalg::{Intercept, NormalEquations};
+use crate::model::Facts;
 use crate::session::Session;
 use crate::watch::Watch;
 
@@ -365,10 +364,9 @@ impl Scorer for FeatureScorer<'_> {
         let ridge = self.ridge.clone().with_kernel(kernel.clone()).with_shared(lambda);
         let solution = ridge.solve(&sums, session)?;
         let error = ridge.kernel_error(&prepared, self.problem.sample()?.0, session)?;
-        let facts = Facts::from([
-            ("kernel_error".to_owned(), json!(Number(error.relative))),
-            ("effective_dimension".to_owned(), json!(Number(solution.effective_dimension))),
-        ]);
+        let facts = Facts::new()
+            .with("kernel_error", Number(error.relative))
+            .with("effective_dimension", Number(solution.effective_dimension));
         let rows = (self.problem.nrows() as u64, self.problem.origin.clone());
         let fitted = ridge.fitted(&prepared, &solution, rows, facts, session)?;
         Ok(Found { fitted: Some(fitted), warnings: prepared.warning.into_iter().collect() })

@@ -7,13 +7,13 @@
 use crate::data::{AnySamples, Matrix};
 use crate::design::{DesignError, Features, Parts};
 use crate::linalg::{LinearFit, NormalEquations};
-use crate::model::Predictor;
+use crate::model::{Facts, Predictor};
 use crate::session::Session;
 use crate::solve::{Report, Status};
 
 use super::super::cost;
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts, Fitted};
+use super::super::fitted::{Answer, Fitted};
 use super::super::lift::Prepared;
 use super::super::problem::{Origin, Problem};
 use super::passes::Outcome;

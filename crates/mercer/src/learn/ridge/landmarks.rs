@@ -1,16 +1,14 @@
 //! Ridge regression on landmarks: as many coefficients as landmarks, whatever the number of samples.
 
-use serde_json::json;
-
 use crate::data::Matrix;
 use crate::design::{LandmarkChoice, LandmarkFactor};
 use crate::kernel::Kernel;
-use crate::model::Expansion;
+use crate::model::{Expansion, Facts};
 use crate::session::Session;
 use crate::solve::{CgProblem, FalkonPreconditioner, LandmarkSystem};
 
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts};
+use super::super::fitted::Answer;
 use super::super::problem::Problem;
 use super::{Intercept, Ridge};
 
@@ -66,7 +64,7 @@ impl Ridge {
             intercepts.iter_mut().zip(system.means(&values)).for_each(|(b, f)| *b -= f);
         }
         let (kernel, centres) = (kernel.clone(), landmarks.into_owned());
-        let facts = Facts::from([("iterations".to_owned(), json!(report.iterations))]);
+        let facts = Facts::new().with("iterations", report.iterations);
         let expansion =
             Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts };
         Ok(Answer { facts, ..Answer::new(expansion, report) })

@@ -31,13 +31,13 @@ use crate::data::AnySamples;
 use crate::design::Approximation;
 use crate::kernel::Kernel;
 use crate::linalg::Intercept;
-use crate::model::Method;
+use crate::model::{Facts, Method};
 use crate::session::Session;
 
 use super::admission::Admission;
 use super::cost;
 use super::error::{KERNEL_MATRIX, LearnError};
-use super::fitted::{Answer, Fitted, Settings};
+use super::fitted::{Answer, Fitted};
 use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
@@ -47,7 +47,7 @@ pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
 pub use incremental::{Solution, TargetError, add_rows, empty_sums};
-pub use quality::{Quality, Sizes, SolvedSums};
+pub use quality::{Quality, Sizes, SolvedSums, TargetSizes};
 pub(super) use scorer::finite_gram;
 
 /// How ridge regression is solved.
@@ -232,7 +232,7 @@ impl Learner for Ridge {
         Requires::Numbers
     }
 
-    fn settings(&self, session: &Session<'_>) -> Settings {
+    fn settings(&self, session: &Session<'_>) -> Facts {
         kept(self, &["bias", "lambda", "approx"], Some(session.seed()))
     }
 

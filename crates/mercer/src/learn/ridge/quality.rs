@@ -1,14 +1,14 @@
 //! How well features approximate a kernel, and the effect of more of them.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Number};
 use crate::design::{KernelError, kernel_error};
 use crate::linalg::NormalEquations;
+use crate::model::Facts;
 use crate::session::Session;
 
 use super::super::error::LearnError;
-use super::super::fitted::Facts;
 use super::super::lift::Prepared;
 use super::Ridge;
 use super::incremental::Solution;
@@ -48,21 +48,32 @@ impl Quality {
     /// The facts that a model keeps; `targets` are the names.
     #[must_use]
     pub fn facts(&self, targets: &[String]) -> Facts {
-        let of_target = |(sizes, target): (&Sizes, &String)| {
-            json!({
-                "target": target,
-                "rmse_half": Number(sizes.half.sqrt()),
-                "rmse": Number(sizes.all.sqrt()),
-                "rmse_doubled_about": Number(sizes.doubled.sqrt()),
-            })
+        let of_target = |(sizes, target): (&Sizes, &String)| TargetSizes {
+            target: target.clone(),
+            rmse_half: Number(sizes.half.sqrt()),
+            rmse: Number(sizes.all.sqrt()),
+            rmse_doubled_about: Number(sizes.doubled.sqrt()),
         };
-        let sizes: Vec<Value> = self.sizes.iter().zip(targets).map(of_target).collect();
-        Facts::from([
-            ("kernel_error".to_owned(), json!(Number(self.kernel.relative))),
-            ("effective_dimension".to_owned(), json!(Number(self.effective_dimension))),
-            ("sizes".to_owned(), json!(sizes)),
-        ])
+        let sizes: Vec<TargetSizes> = self.sizes.iter().zip(targets).map(of_target).collect();
+        Facts::new()
+            .with("kernel_error", Number(self.kernel.relative))
+            .with("effective_dimension", Number(self.effective_dimension))
+            .with("sizes", sizes)
     }
+}
+
+/// The root mean squared errors of one target by the number of features; a list of them is the fact `sizes` of a fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TargetSizes {
+    /// The target.
+    pub target: String,
+    /// With half of the features.
+    pub rmse_half: Number,
+    /// With all of them.
+    pub rmse: Number,
+    /// With twice as many: an extrapolation.
+    pub rmse_doubled_about: Number,
 }
 
 /// Sums, their solution, and the sums over samples held out of them, where there are any.

@@ -1,12 +1,9 @@
 //! What training finds: support vectors and their coefficients, and how good they are.
 
-use serde_json::json;
-
 use crate::data::{AnySamples, Matrix, Number};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
-use crate::learn::fitted::Facts;
-use crate::model::{Calibration, Expansion, Pairs, Predictor};
+use crate::model::{Calibration, Expansion, Facts, Pairs, Predictor};
 use crate::solve::svm::SvmReport;
 use crate::solve::{Report, Status};
 
@@ -129,20 +126,18 @@ impl Machines {
 
     /// Facts of all machines together.
     pub(super) fn facts(&self) -> Facts {
-        let mut facts = Facts::from(
-            [
-                ("support_vectors", json!(self.support.len())),
-                ("violation", json!(Number(self.violation()))),
-                ("duality_gap", json!(Number(self.sum(|r| r.gap)))),
-                ("objective", json!(Number(self.sum(|r| r.objective)))),
-                ("iterations", json!(self.sum(|r| r.iterations))),
-                ("kernel_evaluations", json!(self.sum(|r| r.evaluations))),
-            ]
-            .map(|(name, value)| (name.to_owned(), value)),
-        );
-        facts.extend(self.epsilon.map(|epsilon| ("epsilon".to_owned(), json!(Number(epsilon)))));
+        let mut facts = Facts::new()
+            .with("support_vectors", self.support.len())
+            .with("violation", Number(self.violation()))
+            .with("duality_gap", Number(self.sum(|r| r.gap)))
+            .with("objective", Number(self.sum(|r| r.objective)))
+            .with("iterations", self.sum(|r| r.iterations))
+            .with("kernel_evaluations", self.sum(|r| r.evaluations));
+        if let Some(epsilon) = self.epsilon {
+            facts.set("epsilon", Number(epsilon));
+        }
         if let Some(Calibration::Laplace { scale }) = &self.calibration {
-            facts.insert("error_scale".to_owned(), json!(Number(*scale)));
+            facts.set("error_scale", Number(*scale));
         }
         facts
     }

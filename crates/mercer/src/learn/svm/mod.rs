@@ -27,9 +27,10 @@ mod training;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::AnySamples;
 use crate::gram::Gram;
 use crate::kernel::Kernel;
-use crate::model::Method;
+use crate::model::{Facts, Method};
 use crate::session::Session;
 use crate::solve::svm::SvmSettings;
 
@@ -37,7 +38,7 @@ use super::admission::{Admission, Admitted};
 use super::basis::unit_vectors;
 use super::class_weight::ClassWeight;
 use super::error::LearnError;
-use super::fitted::{Answer, Fitted, Settings};
+use super::fitted::{Answer, Fitted};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::{Inputs, Problem};
@@ -197,17 +198,23 @@ impl Svm {
         Ok(self.class_weight(class_weight))
     }
 
-    fn on_kernel(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Answer, LearnError> {
-        let mut machines = self.machines(problem, session)?;
+    /// The model of machines that this learner trained on the problem. `samples` are its rows: for a kernel matrix, the samples at
+    /// which inner products with others are kernel values.
+    #[must_use]
+    pub fn fitted(
+        &self,
+        mut machines: Machines,
+        samples: &AnySamples<'_>,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Fitted {
         let (report, facts) = (machines.report(), machines.facts());
         let calibration = machines.calibration.take();
         let iterations = machines.reports.iter().map(|report| report.iterations).collect();
         let centres = Some(machines.support.clone());
-        let predictor = match problem.inputs {
-            Inputs::Gram(gram) => machines.predictor(&unit_vectors(gram.nrows())?),
-            _ => machines.predictor(problem.samples()?),
-        };
-        Ok(Answer { calibration, facts, centres, iterations, ..Answer::new(predictor, report) })
+        let predictor = machines.predictor(samples);
+        let answer = Answer { calibration, facts, centres, iterations, ..Answer::new(predictor, report) };
+        Fitted::new(self, problem, session, answer)
     }
 }
 
@@ -220,7 +227,7 @@ impl Learner for Svm {
         self.machine.requires()
     }
 
-    fn settings(&self, session: &Session<'_>) -> Settings {
+    fn settings(&self, session: &Session<'_>) -> Facts {
         kept(self, &KEPT, self.probability.then(|| session.seed()))
     }
 
@@ -229,10 +236,14 @@ impl Learner for Svm {
         if !matches!(problem.inputs, Inputs::Gram(_)) {
             svm.lift = self.lift.resolved(problem, session)?.0;
         }
-        let answer = match &svm.lift {
-            Lift::Approximate { kernel, approx } => svm.on_features(kernel, *approx, problem, session)?,
-            _ => svm.on_kernel(problem, session)?,
-        };
-        Ok(Fitted::new(&svm, problem, session, answer))
+        if let Lift::Approximate { kernel, approx } = &svm.lift {
+            let answer = svm.on_features(kernel, *approx, problem, session)?;
+            return Ok(Fitted::new(&svm, problem, session, answer));
+        }
+        let machines = svm.machines(problem, session)?;
+        Ok(match problem.inputs {
+            Inputs::Gram(gram) => svm.fitted(machines, &unit_vectors(gram.nrows())?, problem, session),
+            _ => svm.fitted(machines, problem.samples()?, problem, session),
+        })
     }
 }

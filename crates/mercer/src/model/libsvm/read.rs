@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::json;
-
 use crate::data::{
     AnySamples, Classes, Features, MAX_COLUMNS, Matrix, Missing, Reading, Samples, Scaling, Schema,
     TargetColumn, TargetKind,
 };
 use crate::kernel::Kernel;
-use crate::model::{Calibration, Expansion, Method, Model, ModelError, Pairs, Predictor, Sigmoid};
+use crate::model::{Calibration, Expansion, Facts, Method, Model, ModelError, Pairs, Predictor, Sigmoid};
 use crate::real::Precision;
 
 use super::PRECOMPUTED;
@@ -202,7 +200,7 @@ impl<'a> Header<'a> {
         let schema = (!precomputed).then(|| schema(predictor.ncols()));
         Ok(Model {
             method,
-            settings: precomputed.then(|| (PRECOMPUTED.to_owned(), json!(true))).into_iter().collect(),
+            settings: if precomputed { Facts::new().with(PRECOMPUTED, true) } else { Facts::new() },
             predictor,
             schema,
             outputs: vec!["label".into()],
@@ -210,7 +208,7 @@ impl<'a> Header<'a> {
             label_type: None,
             calibration,
             scaling: Scaling::None,
-            report: BTreeMap::new(),
+            report: Facts::new(),
         })
     }
 

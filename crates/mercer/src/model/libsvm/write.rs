@@ -92,7 +92,7 @@ impl<'a> Machine<'a> {
                 );
             }
         };
-        let precomputed = model.settings.contains_key(PRECOMPUTED);
+        let precomputed = model.settings.has(PRECOMPUTED);
         let rows = rows(centres);
         let machine = Self {
             svm_type,

@@ -13,7 +13,7 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::AnySamples;
-use crate::learn::{Admission, Fitted, Gp, LearnError, Learner, Problem};
+use crate::learn::{Admission, Fitted, Gp, LearnError, Learner, Learnt, Problem};
 use crate::session::Session;
 use crate::watch::{Unwatched, Watch};
 
@@ -197,9 +197,8 @@ impl Discover {
         })?;
         let gp = self.gp.clone().kernel(kernel).initial(Some(best.theta.clone())).learn(!stopped);
         let fitted = gp.train(problem, &last)?;
-        let learnt = fitted.facts.get("parameters").and_then(|parameters| parameters.as_array());
-        let values =
-            learnt.into_iter().flatten().filter_map(|parameter| parameter["value"].as_f64()).collect();
+        let learnt: Vec<Learnt> = fitted.facts.read("parameters").unwrap_or_default();
+        let values = learnt.iter().map(|parameter| parameter.value.0).collect();
         Ok(Discovered { ladder, tried, rows: rows.len(), ended_early, fitted, values })
     }
 }
@@ -246,12 +245,9 @@ impl Trial<'_> {
         self.choose_periods(&gp, &formula, origins, &places, &mut start, &session)?;
         gp = gp.initial(Some(start));
         let fitted = gp.train(self.problem, &session)?;
-        let number =
-            |key: &str| fitted.facts.get(key).and_then(serde_json::Value::as_f64).unwrap_or(f64::NAN);
-        let log_likelihood = number("log_likelihood");
-        let learnt = fitted.facts.get("parameters").and_then(|parameters| parameters.as_array());
-        let value = |parameter: &serde_json::Value| parameter["value"].as_f64().unwrap_or(1.0).ln();
-        let theta: Vec<f64> = learnt.into_iter().flatten().map(value).collect();
+        let log_likelihood = fitted.facts.number("log_likelihood").unwrap_or(f64::NAN);
+        let learnt: Vec<Learnt> = fitted.facts.read("parameters").unwrap_or_default();
+        let theta: Vec<f64> = learnt.iter().map(|parameter| parameter.value.0.ln()).collect();
         let penalty = 0.5 * (self.samples.nrows() as f64).ln() * theta.len() as f64;
         let kernel = fitted.model.predictor.kernel().map(ToString::to_string).unwrap_or_default();
         let rung = Rung { formula, kernel, log_likelihood, score: log_likelihood - penalty };

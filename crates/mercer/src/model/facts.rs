@@ -1,0 +1,117 @@
+//! Named values that a model file keeps beside its arrays.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::data::Number;
+
+/// Values by name: the settings of a fit, or what is known about its result. A value is a number, a text, or a list or table of them.
+/// Wall times are not among them, so the same fit has the same facts.
+///
+/// ```
+/// # use mercer::model::Facts;
+/// let facts = Facts::new().with("solver", "cholesky").with("lambda", [0.1, 0.2]);
+/// assert_eq!(facts.text("solver"), Some("cholesky"));
+/// assert_eq!(facts.number_of("lambda", 1), Some(0.2));
+/// assert_eq!(facts.to_string(), "lambda 0.1 0.2, solver cholesky");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Facts(BTreeMap<String, Value>);
+
+impl Facts {
+    /// No facts.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same facts and one more. Numbers that may be infinite are given as [`Number`].
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
+        self.set(name, value);
+        self
+    }
+
+    /// Adds a fact, or replaces it.
+    ///
+    /// # Panics
+    /// If the value has a map whose keys are not strings.
+    pub fn set(&mut self, name: &str, value: impl Serialize) {
+        let value = serde_json::to_value(value).expect("a map has strings as keys");
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// Those fields of a serialisable struct that have one of these names and a value.
+    pub(crate) fn of_fields(fields: &impl Serialize, names: &[&str]) -> Self {
+        let mut facts: Self =
+            serde_json::to_value(fields).and_then(serde_json::from_value).unwrap_or_default();
+        facts.0.retain(|name, value| names.contains(&name.as_str()) && !value.is_null());
+        facts
+    }
+
+    /// Whether there is a fact of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// A fact as a value of some type; none where there is no such fact or where it is of another type.
+    #[must_use]
+    pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        self.0.get(name).and_then(|value| T::deserialize(value).ok())
+    }
+
+    /// A number, which may be infinite.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.read(name).map(|Number(number)| number)
+    }
+
+    /// The number of one output: a single number holds for all outputs, and so does the first of a list too short to have its own.
+    #[must_use]
+    pub fn number_of(&self, name: &str, output: usize) -> Option<f64> {
+        let Some(each) = self.read::<Vec<Number>>(name) else { return self.number(name) };
+        each.get(output).or(each.first()).map(|Number(number)| *number)
+    }
+
+    /// A text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+}
+
+impl fmt::Display for Facts {
+    /// Writes names and values for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&listed(self.0.iter()))
+    }
+}
+
+fn listed<'a>(entries: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+    let each = entries.filter(|(_, value)| !value.is_null()).map(|(name, value)| {
+        let name = name.replace('_', " ");
+        match value {
+            Value::Object(_) => format!("{name} ({})", words(value)),
+            _ => format!("{name} {}", words(value)),
+        }
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// A value as people write it.
+fn words(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(" "),
+        Value::Object(entries) => listed(entries.iter()),
+    }
+}
