@@ -196,7 +196,7 @@ impl Bench {
         self.compare("fourier, f32", &fourier, (12_000, 10, false), 1e-4);
         self.compare("fourier, f64", &fourier, (3_000, 70, true), 1e-7);
         // Twenty landmarks at every place: their kernel matrix has no factor.
-        let (x, y) = problem(2_000, 4, false);
+        let (x, y) = problem(2_000, 5, false);
         let repeated = x.select(&(0..2_000).map(|i| i % 100).collect::<Vec<_>>());
         let fitted = on_landmarks(2.0, 1_000).train(&Problem::new(&repeated, y), &self.session());
         let warnings = fitted.ok().and_then(|f| f.report).map(|r| r.warnings);
