@@ -250,7 +250,8 @@ impl Bench {
         let (x, y) = problem(400_000, 28, false);
         let most = x.select(&(0..100_000).collect::<Vec<_>>());
         let targets = y.select(&(0..100_000).collect::<Vec<_>>());
-        let jobs: [(&str, Ridge, &AnySamples<'_>, &Matrix<f64>, &[u64]); 4] = [
+        type Job<'a> = (&'a str, Ridge, &'a AnySamples<'a>, &'a Matrix<f64>, &'a [u64]);
+        let jobs: [Job<'_>; 4] = [
             ("exact", Ridge::new(kernel(5.0)), &most, &targets, &[500, 2_500]),
             ("cg", Ridge::new(kernel(5.0)).solver(RidgeSolver::Cg).tol(1e-12), &x, &y, &[300, 2_000]),
             ("landmarks", on_landmarks(5.0, 40_000), &x, &y, &[400, 1_500]),
@@ -321,7 +322,8 @@ fn main() -> ExitCode {
         }
     }
     println!("compiled in {:.1} s", begin.elapsed().as_secs_f64());
-    let parts: [(&str, fn(&mut Bench)); 8] = [
+    type Part = (&'static str, fn(&mut Bench));
+    let parts: [Part; 8] = [
         ("check", Bench::check),
         ("repeat", Bench::repeat),
         ("exact", Bench::exact),

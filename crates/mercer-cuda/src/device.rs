@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use cudarc::driver::sys::{self as driver, CUfunction_attribute_enum};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, result};
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys as compiler};
+use mercer::gram::GramError;
 use mercer::watch::{Stopped, Watch};
 
 use crate::blas::Blas;
@@ -49,6 +50,15 @@ pub(crate) enum Ended {
 impl<E: Into<CudaError>> From<E> for Ended {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
+    }
+}
+
+impl From<Ended> for GramError {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Stopped => Self::Stopped(Stopped),
+            Ended::Failed(error) => error.into(),
+        }
     }
 }
 

@@ -71,11 +71,7 @@ const LAYERS: [Layers; 6] = [
         exceptions: &[],
     },
     // Source is printed and cached without a device.
-    Layers {
-        crate_name: "mercer-cuda",
-        order: &[&["error", "cache", "source"], &["device"], &[OTHERS]],
-        exceptions: &[],
-    },
+    Layers { crate_name: "mercer-cuda", order: &[&["error", "cache", "source"], &[OTHERS]], exceptions: &[] },
     Layers {
         crate_name: "mercer-py",
         order: &[&["errors"], &["device", "rows"], &["work"], &[OTHERS]],

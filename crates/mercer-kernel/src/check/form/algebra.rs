@@ -35,7 +35,7 @@ impl Form {
     pub fn call(fun: Fun, mut args: Vec<Self>, space: &Space) -> Option<Self> {
         let flips = args[0].0.values().next().is_some_and(Signed::is_negative);
         match fun {
-            Fun::Log => args.remove(0).log(space),
+            Fun::Log => args.remove(0).log(),
             Fun::Sin | Fun::Tan | Fun::Sinh | Fun::Tanh | Fun::Asin | Fun::Atan => {
                 let arg = args.remove(0);
                 if arg.is_zero() {
@@ -144,7 +144,7 @@ impl Form {
     }
 
     /// log f, a constant factor taken out.
-    pub fn log(&self, space: &Space) -> Option<Self> {
+    pub fn log(&self) -> Option<Self> {
         if let Some((m, c)) = self.single() {
             let exponentials = m.0.keys().all(|a| matches!(a, Atom::Exp(_)));
             if exponentials && c.is_positive() {
@@ -163,7 +163,7 @@ impl Form {
             && !is_even(e)
             && c.is_positive()
         {
-            return Some(log_of_constant(c).add(&base.log(space)?.scale(e)));
+            return Some(log_of_constant(c).add(&base.log()?.scale(e)));
         }
         if self.is_zero() {
             return None;

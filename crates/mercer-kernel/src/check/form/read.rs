@@ -60,7 +60,7 @@ impl Form {
                 match exponent.as_constant() {
                     Some(e) => Self::read_power(base, &e, cols, space)?,
                     None => {
-                        let logarithm = Self::read(base, cols, space)?.log(space)?;
+                        let logarithm = Self::read(base, cols, space)?.log()?;
                         exponent.mul(&logarithm, space)?.exp(space)?
                     }
                 }
@@ -142,7 +142,7 @@ impl Form {
         let first = || args[0].clone();
         match function {
             Function::Exp => first().exp(space),
-            Function::Log => first().log(space),
+            Function::Log => first().log(),
             Function::Sqrt => first().power(&ratio(1, 2), space),
             Function::Acos => {
                 let half_pi = Self::atom(Atom::Pi).scale(&ratio(1, 2));

@@ -41,7 +41,7 @@ pub(super) fn is_derived(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> boo
         (Rule::Schoenberg, [form]) => form.neg().exp(space),
         (Rule::NegativePower { power }, [form]) => form.power(&-power, space),
         (Rule::FractionalPower { power }, [form]) => form.power(power, space),
-        (Rule::Logarithm, [form]) => form.log(space),
+        (Rule::Logarithm, [form]) => form.log(),
         (Rule::Anchored | Rule::NegatedKernel, [form]) => Some(form.neg()),
         _ => return true,
     };

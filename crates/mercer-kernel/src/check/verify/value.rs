@@ -196,7 +196,7 @@ pub(super) struct Ground {
 }
 
 /// The most coordinates that points are given where their values are compared.
-const MOST_COORDINATES: usize = 4_096;
+const MOST_COORDINATES: usize = 512;
 
 /// What comparing two values at one pair of points shows.
 enum Outcome {
