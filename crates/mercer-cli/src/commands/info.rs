@@ -46,15 +46,28 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     }
     for (label, entries) in [("settings", &model.settings), ("report", &model.report)] {
         let entries = entries.iter().map(|(key, value)| (key.as_str(), value));
-        lines.push((label, listed(entries)));
+        lines.push((label, listed(entries.filter(|(key, _)| *key != HELD_OUT))));
+    }
+    if let Some(scores) = model.report.get(HELD_OUT) {
+        lines.push(("held out", words(scores)));
     }
     output::print_lines(&lines)
 }
 
+/// The entry of a report with the scores on held-out rows.
+const HELD_OUT: &str = "held_out";
+
 /// Names with their values, in words.
 fn listed<'a>(entries: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
     let each = entries.filter(|(_, value)| !value.is_null()).map(|(key, value)| {
-        let key = key.replace('_', " ");
+        let key = match key {
+            "rmse" | "mae" | "auc" | "nlpd" => key.to_uppercase(),
+            "r2" => "R²".to_owned(),
+            "f1" => "F1".to_owned(),
+            "baseline_rmse" => "RMSE of the mean".to_owned(),
+            "baseline_accuracy" => "accuracy of the most frequent class".to_owned(),
+            _ => key.replace('_', " "),
+        };
         match value {
             Value::Object(_) => format!("{key} ({})", words(value)),
             _ => format!("{key} {}", words(value)),
@@ -68,11 +81,20 @@ fn words(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), figure),
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(" "),
         Value::Object(entries) => listed(entries.iter().map(|(key, value)| (key.as_str(), value))),
     }
+}
+
+/// A number to six digits.
+fn figure(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return value.to_string();
+    }
+    let digits = format!("{value:.5e}").parse().unwrap_or(value);
+    if (1e-4..1e7).contains(&value.abs()) { digits.to_string() } else { format!("{digits:e}") }
 }
 
 fn shortened(names: &[String], count: usize, what: &str) -> String {

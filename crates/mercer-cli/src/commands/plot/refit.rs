@@ -212,7 +212,7 @@ fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
     let (x, y) = match shown.model.method {
         Method::Logistic => ("iterations", "norm of the gradient"),
         Method::Perceptron => {
-            ("passes over the training rows", "share of wrong classes in the training rows")
+            ("passes over the training rows", "fraction of training rows misclassified")
         }
         Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr => {
             ("iterations", "violation of optimality")
