@@ -105,7 +105,8 @@ impl ColumnRef {
     pub(super) fn advice(&self, names: &[String]) -> String {
         match self {
             Self::Name(wanted) => {
-                let alike = names.iter().find(|name| name.trim().to_lowercase() == wanted.trim().to_lowercase());
+                let alike =
+                    names.iter().find(|name| name.trim().to_lowercase() == wanted.trim().to_lowercase());
                 alike.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
             }
             Self::Index(_) => format!(" (columns are numbered from 0 to {})", names.len().saturating_sub(1)),

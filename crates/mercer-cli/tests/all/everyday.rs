@@ -270,8 +270,7 @@ fn an_answer_that_rounding_spoils_is_not_called_converged() {
 fn sparse_rows_are_not_said_to_be_moved_to_the_unit_interval() {
     let bench = Bench::new();
     bench.write("s.svm", "1 1:3 2:5\n-1 1:1\n1 2:4\n-1 1:2 2:1\n1 1:3 2:4\n-1 1:0.5 2:0.5\n");
-    let report = bench.ok(&[
-        "fit", "svc", "s.svm", "--target", "label", "--scale", "minmax", "--C", "1", "-o", "m.mercer",
-    ]);
+    let report = bench
+        .ok(&["fit", "svc", "s.svm", "--target", "label", "--scale", "minmax", "--C", "1", "-o", "m.mercer"]);
     assert!(report.contains("divided by the largest magnitude of each column"), "{report}");
 }

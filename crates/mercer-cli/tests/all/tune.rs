@@ -120,7 +120,11 @@ fn bad_requests_are_named() {
     refused(table(20), &["ridge", "--points", "0"], &["points"]);
     refused(table(20), &["knn", "-k", "?30..40"], &["30"]);
     refused(table(20), &["lms"], &["there is no method lms here"]);
-    refused(table(20), &["one-class", "--nu", "?"], &["the fraction of outliers that you expect", "--nu 0.05"]);
+    refused(
+        table(20),
+        &["one-class", "--nu", "?"],
+        &["the fraction of outliers that you expect", "--nu 0.05"],
+    );
     refused(table(20), &["svr", "--nu", "0.5"], &["--nu does not apply"]);
     refused(table(20), &["knn", "--lambda", "?"], &["--lambda does not apply"]);
 }

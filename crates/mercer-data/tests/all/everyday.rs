@@ -154,7 +154,10 @@ fn comments_at_the_beginning_are_passed_over() {
     let (data, _) = read_bytes(b"# a comment\n1,2\n3,4\n", &ReadOptions::default()).unwrap();
     assert_eq!(entries(&data), [1.0, 2.0, 3.0, 4.0]);
     let error = message(b"a,y\n1,2\n# the end\n", &options());
-    assert!(error.contains("line 3") && error.contains("comments are read before the first row only"), "{error}");
+    assert!(
+        error.contains("line 3") && error.contains("comments are read before the first row only"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -24,9 +24,10 @@ impl State {
     /// Refuses keys that mean nothing.
     pub fn check(self) -> Result<Self, Failure> {
         match self.0.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            Some(key) => {
-                Err(Failure::usage(format!("there is no key `{key}` in a state; the keys are {}", KEYS.join(", "))))
-            }
+            Some(key) => Err(Failure::usage(format!(
+                "there is no key `{key}` in a state; the keys are {}",
+                KEYS.join(", ")
+            ))),
             None => Ok(self),
         }
     }

@@ -15,7 +15,9 @@ use crate::linalg::Intercept;
 use crate::model::Method;
 use crate::session::Session;
 use crate::solve::descent::Step;
-use crate::solve::{extrapolated, Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError};
+use crate::solve::{
+    Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError, extrapolated,
+};
 
 use super::admission::Admission;
 use super::basis::Basis;

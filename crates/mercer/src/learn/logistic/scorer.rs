@@ -126,7 +126,7 @@ fn together(
     };
     let labels = folds.all.iter().map(labels).collect::<Result<Vec<_>, LearnError>>()?;
     let settings = logistic.solver_settings(0.0, session);
-    let gram = DenseGram::new(n, gram.entries());
+    let gram = DenseGram::new(n, gram.entries()).for_products();
     let smallest = lambdas.iter().copied().fold(f64::INFINITY, f64::min);
     let problem = LogisticFolds::new(&gram, &labels, smallest, session.memory(), session)?;
     problem.path(lambdas, &settings, session).map_err(|error| explain_failure(&gram, error))

@@ -154,7 +154,8 @@ impl<'a> LogisticFolds<'a> {
                 let before = place.loss.total;
                 *place = Place::new(fold.labels, place.at.clone());
                 let unchanged = is_unchanged(before, place.loss.total);
-                fold.stalled = if unchanged && residual.size >= 0.9 * fold.previous { fold.stalled + 1 } else { 0 };
+                fold.stalled =
+                    if unchanged && residual.size >= 0.9 * fold.previous { fold.stalled + 1 } else { 0 };
                 fold.done = fold.stalled == STALLED;
                 (fold.previous, fold.iterations) = (residual.size, fold.iterations + 1);
                 Ok(true)

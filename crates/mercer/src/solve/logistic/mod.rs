@@ -106,7 +106,8 @@ pub(crate) fn extrapolated(
         let growth = if ratio > 0.0 { ratio.clamp(0.1, 10.0).powf(part) } else { 1.0 };
         *a *= growth * first / lambda;
     }
-    let intercepts = last_intercepts.iter().zip(earlier_intercepts).map(|(b, before)| b + part * (b - before));
+    let intercepts =
+        last_intercepts.iter().zip(earlier_intercepts).map(|(b, before)| b + part * (b - before));
     Some((dual, intercepts.collect()))
 }
 
