@@ -80,7 +80,7 @@ pub fn run(arguments: &Discover) -> Result<(), Failure> {
                 let bytes = rendered(&figure, format, false, 1.0)?;
                 data::write_atomically(path, |file| file.write_all(&bytes))?;
             }
-            None => output::warn("no part of the formula stands on a single column, so nothing is drawn"),
+            None => output::warn("no term of the formula uses a single column, so nothing is drawn"),
         }
     }
     let columns = rows.dataset.features.ncols();

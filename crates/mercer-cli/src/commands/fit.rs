@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
 use mercer::learn::search::Split;
-use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape};
+use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape, Targets};
 use mercer::model::{Facts, Method, Predictor};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
@@ -206,7 +206,7 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let (problem, mut notes) = rows.problem()?;
-        notes.extend(not_chosen(arguments, chosen.as_ref()));
+        notes.extend(not_chosen(arguments, chosen.as_ref(), &problem));
         let fitted = learner.train(&problem, session)?;
         seconds.fit = clock.elapsed().as_secs_f64();
         let holdout = holdout.unwrap_or_else(|reason| {
@@ -220,9 +220,16 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
 }
 
 /// The note where something was left open and could not be chosen.
-fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>) -> Option<String> {
+fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>, problem: &Problem<'_>) -> Option<String> {
     let missing = settings::open(arguments).is_some() && chosen.is_none();
-    missing.then(|| "too few rows to choose the kernel and the penalty; using fixed defaults".to_owned())
+    let reason = match &problem.targets {
+        Targets::Numbers(numbers) if (1..numbers.nrows()).all(|row| numbers.row(row) == numbers.row(0)) => {
+            "the target is the same in every row"
+        }
+        Targets::Classes { .. } if problem.nrows() >= 10 => "too few rows of each class",
+        _ => "too few rows",
+    };
+    missing.then(|| format!("{reason} to choose the kernel and the penalty by; using fixed defaults"))
 }
 
 /// Saves and reports.
@@ -314,10 +321,10 @@ fn lines(
     let mut lines = vec![(
         "data",
         format!(
-            "{}: {} rows, {} features, target {}",
+            "{}: {}, {}, target {}",
             data.source,
-            data.rows,
-            data.features,
+            output::counted(data.rows, "row"),
+            output::counted(data.features, "feature"),
             data.targets.join(", ")
         ),
     )];

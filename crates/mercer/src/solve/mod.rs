@@ -33,7 +33,10 @@ pub(crate) use inducing::{Bound, InducingSums};
 pub use laplace::{ClassRule, Laplace, Latent};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
 pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};
-pub use logistic::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver};
+pub(crate) use logistic::extrapolated;
+pub use logistic::{
+    Labels, LogisticFolds, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
+};
 pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator, affordable_passes};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use report::{Report, Status};
