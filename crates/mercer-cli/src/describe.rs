@@ -48,7 +48,13 @@ fn kernel(kernel: &Kernel, domain: Option<Domain>) -> Vec<(&'static str, String)
 pub fn learnt(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> {
     let Some(parameters) = facts.get("parameters").and_then(Value::as_array) else { return Vec::new() };
     let likelihood = facts.get("log_likelihood").and_then(Value::as_f64).unwrap_or(f64::NAN);
-    let mut lines = vec![("likelihood", format!("log-likelihood {likelihood:.4} of the normalised targets"))];
+    let error = facts.get("log_likelihood_error").and_then(Value::as_f64);
+    let error = error.map_or(String::new(), |error| {
+        let probes = facts.get("probes").and_then(Value::as_u64).unwrap_or_default();
+        format!(", estimated from {probes} random probes with a standard error of {error:.2}")
+    });
+    let mut lines =
+        vec![("likelihood", format!("log-likelihood {likelihood:.4} of the normalised targets{error}"))];
     let name = |column: &Value| {
         let place = column.as_u64().and_then(|c| usize::try_from(c).ok());
         place.and_then(|c| columns.get(c).cloned()).unwrap_or_else(|| column.to_string())

@@ -11,7 +11,7 @@ use crate::model::Method;
 use crate::session::Session;
 
 use super::error::LearnError;
-use super::fitted::{Fitted, Settings};
+use super::fitted::{Facts, Fitted, Settings};
 use super::gp::Gp;
 use super::knn::Knn;
 use super::learner::{Learner, Requires, Shape};
@@ -111,6 +111,15 @@ impl AnyLearner {
             Self::Logistic(logistic) => logistic.fit_rows(prepared, rows, sums, classes, session),
             Self::Svm(svm) => svm.fit_rows(prepared, rows, sums, classes, session),
             _ => Err(LearnError::Unsupported("this learner is not a classifier on approximate features")),
+        }
+    }
+
+    /// The learner that starts where a fit to some of the rows ended, for a fit to all of them; none where nothing is gained by that.
+    #[must_use]
+    pub fn continued(&self, facts: &Facts) -> Option<Self> {
+        match self {
+            Self::Gp(gp) => gp.continued(facts).map(Self::Gp),
+            _ => None,
         }
     }
 

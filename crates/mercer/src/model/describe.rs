@@ -54,12 +54,13 @@ impl Predictor {
             Self::GaussianClasses(GaussianClasses { latent }) => {
                 over_centres(&latent.kernel, latent.domain, &latent.centres, [])
             }
-            Self::GaussianProcess(GaussianProcess { mean, scales, noise, factor, .. }) => {
+            Self::GaussianProcess(process) => {
+                let GaussianProcess { mean, scales, noise, .. } = process;
                 let own = [
                     ("intercepts", json!(mean.intercepts)),
                     ("scales", json!(scales)),
                     ("noise", json!(noise)),
-                    ("variance", json!(factor.is_some())),
+                    ("variance", json!(process.has_variance())),
                 ];
                 over_centres(&mean.kernel, mean.domain, &mean.centres, own)
             }
