@@ -355,6 +355,7 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
+    use mercer::learn::GpObjective;
     use serde_json::json;
 
     fn parsed(text: &str) -> Result<AnyLearner, Failure> {
