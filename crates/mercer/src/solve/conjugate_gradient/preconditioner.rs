@@ -103,6 +103,47 @@ impl LowRank {
         self.factor.ncols()
     }
 
+    /// F, with the roots of sample weights.
+    #[must_use]
+    pub fn factor(&self) -> &Matrix<f32> {
+        &self.factor
+    }
+
+    /// log|P|.
+    #[must_use]
+    pub fn log_determinant(&self) -> f64 {
+        let beside = self.factor.nrows() as f64 - self.rank() as f64;
+        self.small.log_determinant() + beside * self.lambda.ln()
+    }
+
+    /// F·`left` + √λ·`right`: where the entries of both are standard normal, each column is drawn from N(0, P).
+    ///
+    /// # Panics
+    /// Where `left` does not have a row for each column of F, or `right` one for each row.
+    #[must_use]
+    pub fn drawn(&self, left: &Matrix<f64>, right: &Matrix<f64>) -> Matrix<f64> {
+        let (k, t) = (self.rank(), right.ncols());
+        assert!(
+            left.nrows() == k && right.nrows() == self.factor.nrows(),
+            "normal numbers for each of F's sides"
+        );
+        let mut out = right.clone();
+        out.entries_mut().iter_mut().for_each(|entry| *entry *= self.lambda.sqrt());
+        if k == 0 || t == 0 {
+            return out;
+        }
+        let columns: Vec<Vec<f64>> = (0..t).map(|o| (0..k).map(|j| left.row(j)[o]).collect()).collect();
+        let bands = self.factor.entries().par_chunks(CACHED * k);
+        out.entries_mut().par_chunks_mut(CACHED * t).zip(bands).for_each(|(out, rows)| {
+            let mut dots = vec![0.0; rows.len() / k];
+            for (o, column) in columns.iter().enumerate() {
+                RowProducts::new(rows, k).dot(column, &mut dots);
+                dots.iter().enumerate().for_each(|(r, dot)| out[r * t + o] += dot);
+            }
+        });
+        out
+    }
+
     /// Fᵀr, one column after the other.
     fn transposed_times(&self, residual: &Matrix<f64>, watch: &dyn Watch) -> Result<Vec<f64>, Stopped> {
         let t = residual.ncols();
