@@ -36,7 +36,7 @@ use crate::watch::Watch;
 
 use super::super::cost::{self, GP_PROBES as PROBES};
 use super::super::error::LearnError;
-use super::super::fitted::{Answer, Facts, Fitted};
+use super::super::fitted::{Answer, Fitted};
 use super::super::problem::Problem;
 use super::{Gp, Prepared, unknowns};
 
