@@ -5,7 +5,8 @@ use mercer::gram::GramError;
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::model::{
-    Expansion, Linear, ModelError, Neighbours, Pairs, Predictor, Voted, VotedStep, first_outside,
+    Expansion, GaussianClasses, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Predictor, Voted,
+    VotedStep, first_outside,
 };
 use mercer::session::Session;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
@@ -48,6 +49,26 @@ pub enum Parts<'py> {
         per_class: Vec<usize>,
         coefficients: PyReadonlyArray2<'py, f64>,
         rho: Vec<f64>,
+    },
+    /// A Gaussian process, with the rows of the factor up to the diagonal, one after another.
+    #[pyo3(from_item_all)]
+    GaussianProcess {
+        kernel: Bound<'py, NativeKernel>,
+        domain: Option<String>,
+        centres: Rows<'py>,
+        coefficients: PyReadonlyArray2<'py, f64>,
+        intercepts: Vec<f64>,
+        scales: Vec<f64>,
+        noise: f64,
+        factor: Option<Vec<f64>>,
+    },
+    /// Classes by a Gaussian process, by the coefficients of its latent functions.
+    #[pyo3(from_item_all)]
+    GaussianClasses {
+        kernel: Bound<'py, NativeKernel>,
+        domain: Option<String>,
+        centres: Rows<'py>,
+        latent: PyReadonlyArray2<'py, f64>,
     },
     /// A mean of the targets of rows, by a rule in JSON.
     #[pyo3(from_item_all)]
@@ -105,6 +126,50 @@ impl Parts<'_> {
             Self::Neighbours { rows, targets, rule } => {
                 let (rows, targets) = (rows.samples()?.into_owned(), matrix(targets)?);
                 Neighbours { rows, targets, rule: serde_json::from_str(rule).map_err(value_error)? }.into()
+            }
+            Self::GaussianProcess {
+                kernel,
+                domain,
+                centres,
+                coefficients,
+                intercepts,
+                scales,
+                noise,
+                factor,
+            } => {
+                let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
+                check_coefficients(&centres, &coefficients, intercepts)?;
+                let mean = Expansion {
+                    kernel: kernel.get().0.clone(),
+                    domain: parsed(domain.as_ref())?,
+                    centres: centres.into_owned(),
+                    shift: None,
+                    coefficients,
+                    intercepts: intercepts.clone(),
+                };
+                GaussianProcess {
+                    mean,
+                    scales: scales.clone(),
+                    noise: *noise,
+                    factor: factor.clone(),
+                    posterior_factor: None,
+                    projection: None,
+                }
+                .into()
+            }
+            Self::GaussianClasses { kernel, domain, centres, latent } => {
+                let (centres, coefficients) = (centres.samples()?, matrix(latent)?);
+                let intercepts = vec![0.0; coefficients.ncols()];
+                check_coefficients(&centres, &coefficients, &intercepts)?;
+                let latent = Expansion {
+                    kernel: kernel.get().0.clone(),
+                    domain: parsed(domain.as_ref())?,
+                    centres: centres.into_owned(),
+                    shift: None,
+                    coefficients,
+                    intercepts,
+                };
+                GaussianClasses { latent }.into()
             }
             Self::Expansion { kernel, domain, centres, shift, coefficients, intercepts } => {
                 let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
@@ -190,7 +255,7 @@ pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDi
         Predictor::GaussianClasses(classes) => {
             let Expansion { kernel, domain, centres, coefficients, .. } = classes.latent;
             on_kernel(kernel, domain, centres)?;
-            parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
+            parts.set_item("latent", from_matrix(py, coefficients)?)?;
         }
         Predictor::GaussianProcess(process) => {
             let Expansion { kernel, domain, centres, coefficients, intercepts, .. } = process.mean;

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use mercer::data::ColumnRef;
 use mercer::gram::Metric;
-use mercer::learn::{ClassWeight, Intercept, Step};
+use mercer::learn::{ClassWeight, GpObjective, Intercept, Step};
 use mercer::model::{Method, Weights};
 
 use super::approx::{Approx, parse as parse_approx};
@@ -132,12 +132,12 @@ pub struct Fit {
     /// ridge, lms: intercept: none, unpenalised (centred), or penalised on centred data (column) [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
-    /// ridge: cholesky, mixed, primal or cg [default: auto, the cheapest that fits the memory]; lms: batch or sgd [default: batch];
-    /// logistic: newton, gd or sgd [default: newton]
+    /// ridge: cholesky, mixed, primal or cg [default: auto, the cheapest that fits the memory]; gp: cholesky or cg [default: auto, the
+    /// cheapest of these and of inducing points]; lms: batch or sgd [default: batch]; logistic: newton, gd or sgd [default: newton]
     #[arg(long, value_enum, value_name = "NAME")]
     pub solver: Option<Solver>,
     /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: M inducing
-    /// points
+    /// points, `none` without them
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// ridge: with --approx or --solver cg, save progress to this file, and resume from it
@@ -194,6 +194,9 @@ pub struct Fit {
     /// gp: the variance of the noise, as a part of the variance of the target [default: learnt, unless the kernel has a noise(…)]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise: Option<f64>,
+    /// gp: what the unknowns maximise: the likelihood, or the density of each row given all others (loo) [default: likelihood]
+    #[arg(long, value_enum)]
+    pub objective: Option<Objective>,
     /// gp: leave out of the model what standard deviations need: n²/2 numbers for n rows
     #[arg(long)]
     pub no_variance: bool,
@@ -236,6 +239,25 @@ pub enum Solver {
     Newton,
     /// Gradient descent on all rows
     Gd,
+}
+
+/// What the unknowns of a Gaussian process maximise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Objective {
+    /// The likelihood of the targets
+    #[default]
+    Likelihood,
+    /// The density of each target given all other rows
+    Loo,
+}
+
+impl From<Objective> for GpObjective {
+    fn from(objective: Objective) -> Self {
+        match objective {
+            Objective::Likelihood => Self::Likelihood,
+            Objective::Loo => Self::LeaveOneOut,
+        }
+    }
 }
 
 /// How more than two classes are distinguished.

@@ -137,7 +137,7 @@ fn search(arguments: &Discover, session: &Session<'_>) -> Result<Outcome, Failur
     if let Targets::Numbers(numbers) = rows.targets_of() {
         let truth = numbers.select(&split.held_out);
         score.add_numbers(&truth, &outputs);
-        if matches!(&model.predictor, Predictor::GaussianProcess(process) if process.factor.is_some()) {
+        if matches!(&model.predictor, Predictor::GaussianProcess(process) if process.has_variance()) {
             score.add_deviations(&truth, &outputs, &model.deviations(&held_out, session)?);
         }
     }

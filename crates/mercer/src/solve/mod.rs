@@ -22,7 +22,7 @@ mod wide;
 
 pub(crate) use bounded_lbfgs::{Minimum, Options as MinimiseOptions, minimise as minimise_in_box};
 pub use conjugate_gradient::{
-    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
+    CgProblem, CgState, Coarse, ConjugateGradient, Lanczos, LowRank, Preconditioner, Unconditioned,
 };
 pub use direct::{Factor, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};

@@ -280,6 +280,7 @@ impl Gp {
             noise,
             factor,
             posterior_factor,
+            projection: None,
         };
         let answer = Answer { facts, centres: Some(chosen), ..Answer::new(model, report) };
         Ok(Fitted::new(self, problem, session, answer))
