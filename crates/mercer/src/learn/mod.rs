@@ -33,7 +33,7 @@ pub use class_weight::ClassWeight;
 pub(crate) use digest::Digest;
 pub use error::{KERNEL_MATRIX, LearnError};
 pub use fitted::{Facts, Fitted, Settings};
-pub use gp::{Gp, GpObjective};
+pub use gp::{Gp, GpObjective, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 pub use knn::Knn;
 pub use learner::{Learner, Requires, Shape};
 pub use lift::{Lift, Prepared};

@@ -58,6 +58,24 @@ pub(crate) struct Minimum {
     pub steps: usize,
     /// Whether one of the tolerances of [`Options`] was reached.
     pub converged: bool,
+    /// The curvature that the last steps met.
+    pub curvature: Memory,
+}
+
+/// Where a minimisation starts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Start {
+    /// The point.
+    pub at: Vec<f64>,
+    /// What is known of the curvature there.
+    pub curvature: Memory,
+}
+
+impl From<Vec<f64>> for Start {
+    /// Nothing is known of the curvature.
+    fn from(at: Vec<f64>) -> Self {
+        Self { at, curvature: Memory::new(MEMORY) }
+    }
 }
 
 /// A function to minimise: its value and gradient at a point.
@@ -72,17 +90,17 @@ pub(crate) type Objective<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), Sol
 /// Those of the objective, and where `watch` asks to stop.
 pub(crate) fn minimise(
     objective: &mut Objective<'_>,
-    start: Vec<f64>,
+    start: impl Into<Start>,
     bounds: &[(f64, f64)],
     options: Options,
     watch: &dyn Watch,
 ) -> Result<Minimum, SolveError> {
+    let Start { at: start, curvature: mut memory } = start.into();
     if start.len() != bounds.len() {
         return Err(SolveError::Shape { what: "bounds", found: bounds.len(), expected: start.len() });
     }
     let mut problem = Problem { objective, bounds };
     let mut x = problem.point(problem.projected(&start))?;
-    let mut memory = Memory::new(MEMORY);
     let (mut steps, mut converged) = (0, false);
     while x.value.is_finite() {
         watch.check()?;
@@ -114,7 +132,7 @@ pub(crate) fn minimise(
             break;
         }
     }
-    Ok(Minimum { at: x.at, value: x.value, gradient: x.gradient, steps, converged })
+    Ok(Minimum { at: x.at, value: x.value, gradient: x.gradient, steps, converged, curvature: memory })
 }
 
 struct Point {
