@@ -5,7 +5,8 @@ use mercer::gram::GramError;
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::model::{
-    Expansion, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Predictor, Voted, VotedStep, first_outside,
+    Expansion, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Predictor, Voted, VotedStep,
+    first_outside,
 };
 use mercer::session::Session;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -133,7 +134,11 @@ impl Parts<'_> {
                 let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
                 check_coefficients(&centres, &coefficients, intercepts)?;
                 let copied = |triangle: &Option<PyReadonlyArray1<'_, f64>>| {
-                    triangle.as_ref().map(|t| t.as_slice().map(<[f64]>::to_vec)).transpose().map_err(value_error)
+                    triangle
+                        .as_ref()
+                        .map(|t| t.as_slice().map(<[f64]>::to_vec))
+                        .transpose()
+                        .map_err(value_error)
                 };
                 let process = GaussianProcess {
                     mean: Expansion {

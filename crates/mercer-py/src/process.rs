@@ -1,7 +1,9 @@
 //! Gaussian processes on inducing points from sums over rows that are elsewhere.
 
 use mercer::data::Matrix;
-use mercer::learn::{AnyLearner, Gp, LearnError, Origin, Problem, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
+use mercer::learn::{
+    AnyLearner, Gp, LearnError, Origin, Problem, ProcessRows, ProcessStart, RowBlocks, TargetMoments,
+};
 use mercer::session::Session;
 use mercer::solve::{InducingSums, RowSlopes};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -114,7 +116,12 @@ pub fn sum_process<'py>(
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
     let ProcessRequest { values, slopes } = request;
     let slopes = slopes.as_ref().map(SlopeParts::slopes).transpose()?;
-    let start = ProcessStart { kernel: kernel.get().0.clone(), points: points.samples()?.into_owned(), means, scales };
+    let start = ProcessStart {
+        kernel: kernel.get().0.clone(),
+        points: points.samples()?.into_owned(),
+        means,
+        scales,
+    };
     let answer = job.run(py, |session| {
         let targets = start.normalised(&targets);
         let rows = RowBlocks::new(&start.kernel, &start.points, &samples, &targets, weights, session)?;

@@ -282,6 +282,34 @@ def test_processes_that_cannot_be_are_refused(two_workers, data):
             md.GaussianProcessRegressor(**{"approx": "nystrom:20", **settings}).fit(X, y)
 
 
+def test_long_solves_reach_the_answers_in_memory(data):
+    """Every iterative solver to a tolerance that users ask for; the workers are threads of this process, and the chunks are few."""
+    X, y, labels, weights = data
+    half = {"rows": 175}
+    with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", set_as_default=False) as client:
+        settings = {"kernel": KERNEL, "random_state": 3}
+        logistic = {**settings, "approx": "nystrom:40", "C": 10.0, "tol": 1e-7, "max_iter": 1_000}
+        model = md.KernelLogisticRegression(**logistic, client=client).fit(*chunked(X, labels, weights, **half))
+        expected = mercer.KernelLogisticRegression(**logistic).fit(X, labels, weights)
+        assert model.n_iter_ >= 10
+        np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=0, atol=1e-4)
+        full = {**settings, "alpha": 0.1}
+        model = md.KernelRidge(**full, solver="cg", tol=1e-9, client=client).fit(*chunked(X, y, weights, **half))
+        expected = mercer.KernelRidge(**full, solver="cholesky").fit(X, y, weights)
+        # The eigenvalues of the system are between 0.1 and about 350.
+        np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=0, atol=1e-5)
+        svc = {**settings, "approx": "fourier:40", "C": 0.1}
+        model = md.SVC(**svc, tol=1e-3, client=client).fit(*chunked(X, two(labels), **half))
+        expected = mercer.SVC(**svc, tol=1e-6).fit(X, two(labels))
+        signs = np.where(two(labels) == "other", 1, -1)
+
+        def objective(model):
+            hinge = np.maximum(0, 1 - signs * model.decision_function(X)).sum()
+            return 0.1 * hinge + 0.5 * (model._parts()["weights"] ** 2).sum()
+
+        assert objective(expected) * (1 - 1e-5) <= objective(model) <= objective(expected) * 1.01
+
+
 def test_frames_and_files(two_workers, data, tmp_path):
     X, y, labels, weights = data
     table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(t=y, label=labels, w=weights, row=np.arange(ROWS))

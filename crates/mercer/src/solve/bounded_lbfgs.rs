@@ -114,9 +114,9 @@ pub(crate) fn minimise(
         let smallest = options.decrease * x.value.abs().max(1.0);
         let direction = problem.direction(&x, &memory);
         let Some(next) = problem.line_search(&x, &direction)? else {
-            if memory.is_empty() {
-                // Rounding hides any further decrease.
-                converged = -dot(&direction, &x.gradient) <= smallest;
+            // Rounding hides a decrease as small as that.
+            converged = -dot(&direction, &x.gradient) <= smallest;
+            if converged || memory.is_empty() {
                 break;
             }
             memory.clear();
@@ -304,6 +304,28 @@ mod tests {
                 assert!(found.at.iter().all(|x| (x - 1.0).abs() < 1e-9), "{found:?}");
             }
         }
+    }
+
+    #[test]
+    fn goes_on_from_the_curvature_of_a_smaller_objective() {
+        let bounds = vec![(-5.0, 5.0); 5];
+        let start = vec![-1.2, 1.0, -1.2, 1.0, -1.2];
+        let options = Options { max_steps: 30, ..TIGHT };
+        let (first, _) = minimum(rosenbrock, &start, &bounds, options);
+        let hundredfold = |x: &[f64]| {
+            let (value, gradient) = rosenbrock(x);
+            (100.0 * value, gradient.into_iter().map(|g| 100.0 * g).collect())
+        };
+        let mut calls = 0;
+        let mut objective = |x: &[f64]| {
+            calls += 1;
+            Ok(hundredfold(x))
+        };
+        let start = Start { at: first.at.clone(), curvature: first.curvature.clone().times(100.0) };
+        let found = minimise(&mut objective, start, &bounds, TIGHT, &Unwatched).unwrap();
+        let (anew, others) = minimum(hundredfold, &first.at, &bounds, TIGHT);
+        assert!(found.converged && found.gradient.iter().all(|g| g.abs() < 1e-7), "{found:?}");
+        assert!(calls < others, "{calls} calls with the curvature, {others} without it: {anew:?}");
     }
 
     #[test]

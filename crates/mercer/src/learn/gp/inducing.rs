@@ -11,14 +11,18 @@ use crate::gram::{GramError, Part, Resident, Wanted};
 use crate::kernel::Kernel;
 use crate::model::{Expansion, GaussianProcess};
 use crate::session::Session;
-use crate::solve::{Bound, MinimiseStart, Minimum, Report, SolveError, Status};
+use crate::solve::{Bound, MinimiseOptions, MinimiseStart, Minimum, Report, SolveError, Status};
 use crate::watch::Watch;
 
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Facts, Fitted};
+use super::super::learner::{Learner, Shape};
 use super::super::problem::Problem;
 use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 use super::{Gp, GpObjective, Prepared, has_noise, unknowns};
+
+/// A step that raises the bound by less than this part of it is the last: its rounding errors are some hundredths of that.
+const GAIN: f64 = 1e-7;
 
 /// Rows of the part that is learnt on first, for each inducing point.
 const PART: usize = 10;
@@ -132,7 +136,12 @@ impl Prepared {
         let mut rows = index::sample(&mut random, here, some).into_vec();
         rows.sort_unstable();
         let weights = self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
-        Some(Self { samples: self.samples.select(&rows), targets: self.targets.select(&rows), weights, ..self.clone() })
+        Some(Self {
+            samples: self.samples.select(&rows),
+            targets: self.targets.select(&rows),
+            weights,
+            ..self.clone()
+        })
     }
 }
 
@@ -206,6 +215,8 @@ impl Gp {
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
         let prepared = self.prepare(sample, Some(moments), session)?;
+        let (rows, columns) = (prepared.samples.nrows(), prepared.samples.ncols());
+        self.check(Shape { rows, columns, targets: prepared.targets.ncols() }, session)?;
         let chosen = self.inducing_points(self.points()?, &prepared, session)?;
         let mut answer = self.fit_inducing(&prepared, chosen, (rows, moments.rows), session)?;
         // They are places in the sample.
@@ -232,22 +243,25 @@ impl Gp {
     ) -> Result<(Option<Minimum>, Option<FirstPart>), LearnError> {
         let process = Inducing::new(prepared, points, rows, session)?;
         let mut evaluate = |theta: &[f64]| process.evaluate(theta, session);
+        let options =
+            MinimiseOptions { max_steps: self.max_iter, decrease: GAIN, ..MinimiseOptions::default() };
         if let Some(part) = prepared.part(points.nrows(), count, session) {
             let blocks = part.blocks(points, session)?;
             let first = Inducing::new(&part, points, &blocks, session)?;
-            let found = self.learnt(&mut |theta| first.evaluate(theta, session), &part.unknowns, session)?;
+            let mut on_part = |theta: &[f64]| first.evaluate(theta, session);
+            let found = self.learnt_to(options, &mut on_part, &part.unknowns, session)?;
             if let Some(Minimum { at, curvature, steps, .. }) = found {
                 let some = part.samples.nrows();
                 let curvature = curvature.times(count as f64 / some as f64);
                 session.begin("Gaussian process, all rows", self.max_iter as u64);
                 let start = MinimiseStart { at, curvature };
-                let found = self.minimised(&mut evaluate, &prepared.unknowns, start, session)?;
+                let found = self.minimised(options, &mut evaluate, &prepared.unknowns, start, session)?;
                 if found.value.is_finite() {
                     return Ok((Some(found), Some(FirstPart { rows: some, steps })));
                 }
             }
         }
-        Ok((self.learnt(&mut evaluate, &prepared.unknowns, session)?, None))
+        Ok((self.learnt_to(options, &mut evaluate, &prepared.unknowns, session)?, None))
     }
 
     fn fit_inducing(
@@ -260,11 +274,8 @@ impl Gp {
         let unknowns = &prepared.unknowns;
         let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start).collect();
         let learns = self.learn && !prepared.is_constant && !start.is_empty();
-        let (found, part) = if learns {
-            self.learn_inducing(prepared, &points, rows, session)?
-        } else {
-            (None, None)
-        };
+        let (found, part) =
+            if learns { self.learn_inducing(prepared, &points, rows, session)? } else { (None, None) };
         let theta = found.as_ref().map_or(&start, |found| &found.at);
         let process = Inducing::new(prepared, &points, rows.0, session)?;
         let Some(Bounded { kernel, noise, bound }) = process.bound(theta, session)? else {

@@ -287,8 +287,9 @@ impl Gp {
     }
 
     /// The best θ of all minimisations; none where the objective has no value at any start.
-    fn learnt(
+    fn learnt_to(
         &self,
+        options: MinimiseOptions,
         evaluate: &mut Evaluate<'_>,
         unknowns: &[Unknown],
         session: &Session<'_>,
@@ -301,7 +302,7 @@ impl Gp {
                 0 => unknowns.iter().map(|unknown| unknown.start).collect(),
                 _ => unknowns.iter().map(|unknown| unknown.drawn(&mut random)).collect(),
             };
-            let found = self.minimised(evaluate, unknowns, start.into(), session)?;
+            let found = self.minimised(options, evaluate, unknowns, start.into(), session)?;
             if found.value.is_finite() && best.as_ref().is_none_or(|best| found.value < best.value) {
                 best = Some(found);
             }
@@ -312,6 +313,7 @@ impl Gp {
     /// One minimisation; its value is not finite where the objective has none at the start.
     fn minimised(
         &self,
+        options: MinimiseOptions,
         evaluate: &mut Evaluate<'_>,
         unknowns: &[Unknown],
         start: MinimiseStart,
@@ -332,7 +334,6 @@ impl Gp {
                 Err(SolveError::Stopped(Stopped))
             }
         };
-        let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
         let found = minimise_in_box(&mut objective, start, &bounds, options, session);
         match failure {
             Some(error) => Err(error),
@@ -403,7 +404,8 @@ impl Learner for Gp {
         let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
         let learns = self.learn && !prepared.is_constant && !start.is_empty();
         let found = if learns {
-            self.learnt(&mut |theta| exact.evaluate(theta, session), &prepared.unknowns, session)?
+            let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
+            self.learnt_to(options, &mut |theta| exact.evaluate(theta, session), &prepared.unknowns, session)?
         } else {
             None
         };
@@ -541,7 +543,9 @@ fn normalised(
         .map(|o| {
             let (squares, rows) = match moments {
                 Some(moments) => (moments.squares[o], moments.rows as f64),
-                None => ((0..centred.nrows()).map(|i| centred.row(i)[o].powi(2)).sum(), centred.nrows() as f64),
+                None => {
+                    ((0..centred.nrows()).map(|i| centred.row(i)[o].powi(2)).sum(), centred.nrows() as f64)
+                }
             };
             let deviation = (squares / rows).sqrt();
             // A mean that was rounded leaves a rest of a few units in the last place.

@@ -57,7 +57,11 @@ impl ProcessStart {
         let mut normalised = targets.clone();
         for i in 0..normalised.nrows() {
             let units = self.means.iter().zip(&self.scales);
-            normalised.row_mut(i).iter_mut().zip(units).for_each(|(y, (mean, scale))| *y = (*y - mean) / scale);
+            normalised
+                .row_mut(i)
+                .iter_mut()
+                .zip(units)
+                .for_each(|(y, (mean, scale))| *y = (*y - mean) / scale);
         }
         normalised
     }
