@@ -213,10 +213,10 @@ def test_gaussian_processes_are_those_of_the_same_sums(two_workers, data, weight
     # All rows are in the sample, so that the inducing points are the same, and so is the search up to rounding.
     parts, facts = process_in_memory(X, y, weights, kernel="?*rbf(sigma=[?])", inducing=15, normalise=True)
     np.testing.assert_array_equal(model.inducing_points_, parts["centres"])
-    assert model.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], abs=1e-6)
-    # The search stops where a step gains less than 1e-9 of the likelihood, about 100: values near it differ by its root.
+    assert model.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], abs=1e-4)
+    # The search stops where a step gains less than 1e-7 of the likelihood, about 100: values near it differ by its root.
     for found, wanted in zip(model.hyper_parameters_, facts["parameters"], strict=True):
-        assert found["columns"] == wanted["columns"] and found["value"] == pytest.approx(wanted["value"], rel=1e-3)
+        assert found["columns"] == wanted["columns"] and found["value"] == pytest.approx(wanted["value"], rel=1e-2)
     # With given hyper-parameters there is no search, and the rest is linear algebra.
     given = {"kernel": "1.5*rbf(sigma=1.2)", "noise": 0.05}
     fixed = md.GaussianProcessRegressor(given["kernel"], alpha=0.05, approx="nystrom:15", random_state=3)
@@ -234,9 +234,10 @@ def test_gaussian_processes_learn_on_a_sample_first(two_workers):
     model = md.GaussianProcessRegressor("?*rbf(sigma=[?])", approx="nystrom:30", random_state=0).fit(*chunked(X, y, rows=500))
     first = model._report["facts"]["learnt_first"]
     assert first["rows"] == 300 and first["steps"] >= 5
-    # The same likelihood as by a search on all rows, which starts where the sample left off or from the scales of the data.
-    _, plain = process_in_memory(X, y, seed=0, kernel="?*rbf(sigma=[?])", inducing=30)
-    assert model.log_marginal_likelihood_value_ == pytest.approx(plain["log_likelihood"], abs=0.05)
+    # The same search in memory; it ends where a step gains less than 1e-7 of the likelihood, which is about 1,600.
+    _, facts = process_in_memory(X, y, seed=0, kernel="?*rbf(sigma=[?])", inducing=30)
+    assert facts["learnt_first"]["rows"] == 300
+    assert model.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], abs=0.01)
     assert model.noise_ == pytest.approx(0.01, rel=0.2)
 
 

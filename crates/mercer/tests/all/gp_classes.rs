@@ -224,12 +224,12 @@ fn rows_in_parts_give_the_process_of_all_rows() {
     let halves = Halves([part(0..50), part(50..120)]);
     let parts = gp.fit_rows(&problem, &moments, &halves, &session).unwrap();
     let value = |fitted: &mercer::learn::Fitted| fitted.facts["log_likelihood"].as_f64().unwrap();
-    assert!((value(&whole) - value(&parts)).abs() < 1e-7 * value(&whole).abs());
+    assert!((value(&whole) - value(&parts)).abs() < 1e-6 * value(&whole).abs().max(1.0));
     assert_eq!(whole.model.predictor.ncols(), parts.model.predictor.ncols());
     let [a, b] = [&whole, &parts].map(|fitted| fitted.predict(samples.view()).unwrap());
     let worst = a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    // Two searches that stop where a step gains less than 1e-9 of the likelihood.
-    assert!(worst < 1e-4, "{worst}");
+    // Two searches that stop where a step gains less than 1e-7 of the likelihood.
+    assert!(worst < 1e-3, "{worst}");
     // Sums of another size.
     let sums = halves.sums(&[1.0, 1.0], &session).unwrap().to_numbers();
     assert_eq!(sums.len(), InducingSums::count(15, 1));
