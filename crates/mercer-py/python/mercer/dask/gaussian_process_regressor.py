@@ -13,7 +13,6 @@ from mercer._rows import borrowable, handed_back
 from mercer.dask import _chunk
 from mercer.dask._cluster import drive
 from mercer.dask._estimator import DaskEstimator
-from mercer.dask._partitions import is_dask_collection
 from mercer.kernel import Kernel
 
 __all__ = ["GaussianProcessRegressor"]
@@ -22,31 +21,7 @@ __all__ = ["GaussianProcessRegressor"]
 CANDIDATES = 20
 
 
-class InducedProcess(MultiOutputMixin, RegressorMixin, Estimator):
-    """A fitted process, at rows in memory."""
-
-    def predict(self, X, return_std=False):
-        mean = self._flattened(self._at(_native.predict, X))
-        return (mean, self._flattened(self._at(_native.deviations, X))) if return_std else mean
-
-    def _both(self, X):
-        """The means of all targets, then their standard deviations."""
-        return np.hstack([self._at(_native.predict, X), self._at(_native.deviations, X)])
-
-    def _at(self, native, X):
-        X = self._predict_input(X)
-        with self._job() as job:
-            return native(self._parts(), borrowable(X), job)
-
-    def _flattened(self, values):
-        return values[:, 0] if self._single else values
-
-    def _parts(self):
-        check_is_fitted(self)
-        return self._process
-
-
-class GaussianProcessRegressor(DaskEstimator, InducedProcess):
+class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, Estimator):
     """Gaussian process regression on dask arrays and data frames, on inducing points.
 
     The function is known through its values at M of the rows, and hyper-parameters maximise a lower bound of the likelihood that
@@ -95,7 +70,6 @@ class GaussianProcessRegressor(DaskEstimator, InducedProcess):
     feature_names_in_ : ndarray of shape (n_features_in_,)
     """
 
-    _in_memory = InducedProcess
     _parameter_constraints = {
         **SHARED,
         "kernel": [None, str, Kernel],
@@ -228,14 +202,36 @@ class GaussianProcessRegressor(DaskEstimator, InducedProcess):
         check_is_fitted(self)
         outputs = len(self._process["scales"])
         if not return_std:
-            return self._lazily("predict", X, np.float64, None if self._single else outputs)
-        if not is_dask_collection(X):
-            return self._local().predict(X, return_std=True)
+            mean = self._lazily("_means", X, np.float64, outputs)
+            return self._targets(mean, range(outputs), "prediction")
         # One task for both, which is run once where they are computed together.
-        both = self._lazily("_both", X, np.float64, 2 * outputs)
-        if hasattr(both, "chunks"):
-            return (both[:, 0], both[:, 1]) if self._single else (both[:, :outputs], both[:, outputs:])
+        both = self._lazily("_means_and_deviations", X, np.float64, 2 * outputs)
+        mean = self._targets(both, range(outputs), "prediction")
+        return mean, self._targets(both, range(outputs, 2 * outputs), "std")
+
+    def _means(self, X):
+        return self._at(_native.predict, X)
+
+    def _means_and_deviations(self, X):
+        return np.hstack([self._at(_native.predict, X), self._at(_native.deviations, X)])
+
+    def _at(self, native, X):
+        X = self._predict_input(X)
+        with self._job() as job:
+            return native(self._parts(), borrowable(X), job)
+
+    def _targets(self, values, columns, name):
+        """Some columns of predictions: without a second dimension where y had none, a series or frame for data frames."""
+        frame = hasattr(values, "columns")
         if self._single:
-            return both[0].rename("prediction"), both[1].rename("std")
-        mean, std = both[list(range(outputs))], both[list(range(outputs, 2 * outputs))]
-        return mean, std.rename(columns=lambda place: place - outputs)
+            return values[columns[0]].rename(name) if frame else values[:, columns[0]]
+        if frame:
+            return values[list(columns)].rename(columns=lambda place: place - columns[0])
+        return values[:, columns[0] : columns[-1] + 1]
+
+    def _parts(self):
+        check_is_fitted(self)
+        return self._process
+
+
+GaussianProcessRegressor._in_memory = GaussianProcessRegressor
