@@ -135,12 +135,17 @@ impl Prepared {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut rows = index::sample(&mut random, here, some).into_vec();
         rows.sort_unstable();
-        let weights = self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
         Some(Self {
             samples: self.samples.select(&rows),
+            kernel: self.kernel.clone(),
             targets: self.targets.select(&rows),
-            weights,
-            ..self.clone()
+            means: self.means.clone(),
+            scales: self.scales.clone(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
+            noise: self.noise,
+            unknowns: self.unknowns.clone(),
+            is_constant: self.is_constant,
+            admitted: self.admitted.clone(),
         })
     }
 }
@@ -215,8 +220,12 @@ impl Gp {
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
         let prepared = self.prepare(sample, Some(moments), session)?;
-        let (rows, columns) = (prepared.samples.nrows(), prepared.samples.ncols());
-        self.check(Shape { rows, columns, targets: prepared.targets.ncols() }, session)?;
+        let shape = Shape {
+            rows: prepared.samples.nrows(),
+            columns: prepared.samples.ncols(),
+            targets: prepared.targets.ncols(),
+        };
+        self.check(shape, session)?;
         let chosen = self.inducing_points(self.points()?, &prepared, session)?;
         let mut answer = self.fit_inducing(&prepared, chosen, (rows, moments.rows), session)?;
         // They are places in the sample.

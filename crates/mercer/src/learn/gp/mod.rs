@@ -343,7 +343,6 @@ impl Gp {
 }
 
 /// A problem ready for the likelihood.
-#[derive(Clone)]
 struct Prepared {
     samples: AnySamples<'static>,
     /// The kernel with its unknowns, every `auto` a number.
