@@ -4,6 +4,7 @@ mod allocator;
 mod args;
 mod checkpoint;
 mod choice;
+mod closed_output;
 mod commands;
 mod describe;
 mod device;
@@ -31,6 +32,7 @@ use crate::failure::Failure;
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 fn main() -> ExitCode {
+    closed_output::refuse_writes();
     if memory::address_space_limit().is_some() {
         allocator::share_one_heap();
         pool::prepare();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{self as driver, CUfunction_attribute_enum};
-use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, result};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, result};
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys as compiler};
 use mercer::watch::Watch;
 
@@ -27,7 +27,7 @@ pub(crate) struct Device {
     version: String,
     /// Multiprocessors.
     pub processors: usize,
-    functions: Mutex<HashMap<String, CudaFunction>>,
+    modules: Mutex<HashMap<String, Arc<CudaModule>>>,
     cache: Cache,
     work: Mutex<()>,
     fault: Mutex<Option<CudaError>>,
@@ -101,7 +101,7 @@ impl Device {
             architecture: format!("sm_{major}{minor}"),
             version: format!("{of_major}.{of_minor}"),
             processors: processors.max(1) as usize,
-            functions: Mutex::default(),
+            modules: Mutex::default(),
             cache,
             work: Mutex::default(),
             fault: Mutex::default(),
@@ -178,9 +178,18 @@ impl Device {
 
     /// The function `name` of `text`, compiled where it was not before; `shared` is the shared memory it may take.
     pub fn function(&self, text: &str, name: &str, shared: usize) -> Result<CudaFunction, CudaError> {
-        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = functions.get(text) {
-            return Ok(function.clone());
+        let function = self.module(text)?.load_function(name)?;
+        function.set_attribute(
+            CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            shared as i32,
+        )?;
+        Ok(function)
+    }
+
+    fn module(&self, text: &str) -> Result<Arc<CudaModule>, CudaError> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.get(text) {
+            return Ok(Arc::clone(module));
         }
         let key = format!("{} {}\n{text}", self.architecture, self.version);
         let binary = match self.cache.load(&key) {
@@ -192,13 +201,8 @@ impl Device {
             }
         };
         let module = self.context.load_module(Ptx::from_binary(binary))?;
-        let function = module.load_function(name)?;
-        function.set_attribute(
-            CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            shared as i32,
-        )?;
-        functions.insert(text.to_owned(), function.clone());
-        Ok(function)
+        modules.insert(text.to_owned(), Arc::clone(&module));
+        Ok(module)
     }
 
     /// Launches a function.

@@ -7,11 +7,11 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{CpuEngine, Engine, Gram, GramError, Resident, ValuesRef, Wanted};
 use mercer::kernel::Kernel;
 use mercer::real::Precision;
-use mercer::watch::{Stopped, Watch};
+use mercer::watch::Watch;
 
 use crate::cache::Cache;
 use crate::cholesky::{self, Solved};
-use crate::device::{Device, Ended};
+use crate::device::Device;
 use crate::error::CudaError;
 use crate::resident::{CudaResident, on_device};
 
@@ -84,10 +84,7 @@ impl CudaEngine {
         let wanted = if precision == Precision::Single { Wanted::Single } else { Wanted::Double };
         let here = |wanted| samples.matrix(kernel, None, wanted)?.ok_or(GramError::Elsewhere);
         let (gram, exact) = (here(wanted)?, here(Wanted::Double)?);
-        cholesky::solve(&gram, &exact, lambda, rhs, watch).map_err(|ended| match ended {
-            Ended::Stopped => GramError::Stopped(Stopped),
-            Ended::Failed(error) => error.into(),
-        })
+        Ok(cholesky::solve(&gram, &exact, lambda, rhs, watch)?)
     }
 }
 

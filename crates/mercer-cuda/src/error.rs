@@ -3,6 +3,9 @@
 use cudarc::driver::DriverError;
 use mercer::gram::GramError;
 use mercer::memory::human;
+use mercer::watch::Stopped;
+
+use crate::device::Ended;
 
 /// Why a device could not be used or did not do its work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,5 +76,14 @@ impl From<DriverError> for CudaError {
 impl From<CudaError> for GramError {
     fn from(error: CudaError) -> Self {
         Self::Engine(error.to_string())
+    }
+}
+
+impl From<Ended> for GramError {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Stopped => Self::Stopped(Stopped),
+            Ended::Failed(error) => error.into(),
+        }
     }
 }

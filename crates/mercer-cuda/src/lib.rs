@@ -18,10 +18,12 @@
 mod cache;
 mod choice;
 mod cholesky;
+mod descent;
 mod device;
 mod engine;
 mod error;
 mod matrix;
+mod nearest;
 mod place;
 mod printed;
 mod resident;

@@ -7,11 +7,13 @@ use std::sync::{Arc, OnceLock};
 use cudarc::driver::CudaFunction;
 use mercer::data::Matrix as Dense;
 use mercer::gram::{
-    Gram, KeepRows, KernelValues, LinearOperator, Part, RowSums, StoreAs, Stored, TileMut, ValuesMut,
+    BoxProblem, Descent, Gram, KeepRows, KernelValues, LinearOperator, Part, RowSums, StoreAs, Stored,
+    TileMut, ValuesMut,
 };
 use mercer::real::{Precision, Real};
 use mercer::watch::{Stopped, Unwatched, Watch};
 
+use crate::descent;
 use crate::device::{Bytes, Device, Ended, Grid};
 use crate::error::CudaError;
 use crate::place::places;
@@ -87,6 +89,15 @@ impl Matrix {
 
     fn columns(&self) -> &Arc<Features> {
         self.inner.z.as_ref().unwrap_or(&self.inner.x)
+    }
+
+    /// The features of the rows.
+    pub fn features(&self) -> &Features {
+        &self.inner.x
+    }
+
+    pub fn printed(&self) -> &Printed {
+        &self.inner.printed
     }
 
     /// The features of some rows of a square matrix. The caller holds the device's lock.
@@ -206,7 +217,8 @@ impl Matrix {
         }
     }
 
-    fn numbers(&self) -> *const c_void {
+    /// The constants of the source, as an argument of its functions.
+    pub fn numbers(&self) -> *const c_void {
         static NONE: [u64; 1] = [0];
         let numbers = &self.inner.numbers;
         if numbers.is_empty() { NONE.as_ptr().cast() } else { numbers.as_ptr().cast() }
@@ -311,7 +323,7 @@ impl Matrix {
     }
 
     /// What a method that can only say [`Stopped`] returns: a failure of the device is kept for the engine to tell.
-    pub fn told(&self, ended: Result<(), Ended>) -> Result<(), Stopped> {
+    pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
         ended.map_err(|ended| {
             if let Ended::Failed(error) = ended {
                 self.device().set_fault(error);
@@ -367,7 +379,7 @@ fn fragment_scale(source: &Source, largest: f64) -> Option<f32> {
 }
 
 /// Columns of each part of a product, a multiple of whole blocks: at most [`LONGEST_SPLIT`], fewer where there are few rows.
-fn per_split(blocks: usize, columns: usize, tile: usize, processors: usize) -> usize {
+pub(crate) fn per_split(blocks: usize, columns: usize, tile: usize, processors: usize) -> usize {
     let wanted = (processors * 6).div_ceil(blocks.max(1)).max(1);
     let unit = tile.max(128);
     let most = columns.div_ceil(wanted).div_ceil(unit) * unit;
@@ -524,6 +536,20 @@ impl Gram for Matrix {
             let (columns, rows) = (self.chosen(columns)?, self.chosen(rows)?);
             self.multiply_columns(&columns, &rows, rhs, out, watch)
         })())
+    }
+
+    fn descend(
+        &self,
+        problem: &BoxProblem<'_>,
+        beta: &mut [f64],
+        f: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<Option<Descent>, Stopped> {
+        if !self.inner.printed.source.symmetric {
+            return Ok(None);
+        }
+        let _work = self.device().lock();
+        self.told(descent::descend(self, problem, beta, f, watch)).map(Some)
     }
 
     /// No rows are kept: the device computes them again in less time than it takes to read them.

@@ -16,13 +16,14 @@ use rayon::prelude::*;
 use crate::device::Device;
 use crate::error::CudaError;
 use crate::matrix::Matrix;
+use crate::nearest::{is_suited, nearest};
 use crate::rows::Rows;
 use crate::source::{Source, is_printable};
 
 /// Samples of a [`CudaEngine`](crate::CudaEngine), here and on the device.
 ///
 /// Sparse samples are held in full on the device; where that takes more than half of its free memory, all work with them is the
-/// host engine's. So are nearest neighbours.
+/// host engine's.
 pub(crate) struct CudaResident {
     device: Arc<Device>,
     samples: AnySamples<'static>,
@@ -205,6 +206,20 @@ impl Resident for CudaResident {
         metric: Metric,
         watch: &dyn Watch,
     ) -> Result<Nearest, GramError> {
-        self.host()?.nearest(on_device(queries, &self.device)?.host()?, k, metric, watch)
+        let queries = on_device(queries, &self.device)?;
+        let (rows, cols) = (queries.ncols(), self.ncols());
+        if rows != cols {
+            return Err(GramError::Columns { rows, cols });
+        }
+        let few = k.min(self.nrows());
+        if let (Some(rows), Some(asked)) = (&self.rows, &queries.rows)
+            && few > 0
+            && asked.count > 0
+            && is_suited(&self.samples, &queries.samples)
+            && let Some(found) = nearest(&self.device, rows, asked, cols, (few, metric), watch)?
+        {
+            return Ok(found);
+        }
+        self.host()?.nearest(queries.host()?, k, metric, watch)
     }
 }

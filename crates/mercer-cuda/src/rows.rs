@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::device::{Bytes, Device, Grid};
 use crate::error::CudaError;
 use crate::printed::Printed;
-use crate::source::Entry;
+use crate::source::{Entry, Source};
 
 /// Rows of a block of features.
 pub(crate) const BLOCK: usize = 128;
@@ -21,7 +21,7 @@ pub(crate) const BLOCK: usize = 128;
 pub(crate) struct Rows {
     pub device: Arc<Device>,
     pub count: usize,
-    precision: Precision,
+    pub precision: Precision,
     values: Bytes,
 }
 
@@ -37,16 +37,17 @@ impl Rows {
         Ok(Self { device: Arc::clone(device), count: samples.nrows(), precision, values })
     }
 
+    /// Where the numbers are.
+    pub fn at(&self) -> u64 {
+        address(&self.device, &self.values)
+    }
+
     /// Maps all rows, or those of `chosen` in that order, to the features of a kernel. The caller holds the device's lock.
     pub fn features(&self, printed: &Printed, chosen: Option<&[usize]>) -> Result<Features, CudaError> {
         let (device, source) = (&self.device, &printed.source);
         let count = chosen.map_or(self.count, <[usize]>::len);
         let padded = count.div_ceil(BLOCK).max(1) * BLOCK;
-        let bytes = source.layout.precision.bytes() as usize;
-        let features = device.allocate(source.layout.width() * padded * bytes)?;
-        let scalars = device.allocate(source.layout.scalars.len() * padded * bytes)?;
-        let mapped =
-            Features { count, padded, features, scalars, fragments: [OnceLock::new(), OnceLock::new()] };
+        let mapped = Features { count, ..Features::room(device, source, padded)? };
         if count == 0 {
             return Ok(mapped);
         }
@@ -112,6 +113,23 @@ pub(crate) struct Side {
 }
 
 impl Features {
+    /// Room for `count` rows, a multiple of whole blocks, that nothing was written to.
+    pub fn room(device: &Device, source: &Source, count: usize) -> Result<Self, CudaError> {
+        let bytes = source.layout.precision.bytes() as usize;
+        Ok(Self {
+            count,
+            padded: count,
+            features: device.allocate(source.layout.width() * count * bytes)?,
+            scalars: device.allocate(source.layout.scalars.len() * count * bytes)?,
+            fragments: [OnceLock::new(), OnceLock::new()],
+        })
+    }
+
+    /// Where the features and the numbers are.
+    pub fn addresses(&self, device: &Device) -> [u64; 2] {
+        [address(device, &self.features), address(device, &self.scalars)]
+    }
+
     /// What device functions are given.
     pub fn side(&self, device: &Device, role: Role) -> Side {
         // Rows and columns have the same fragments unless these are packed.

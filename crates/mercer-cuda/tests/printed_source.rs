@@ -12,6 +12,10 @@ use mercer::real::Precision;
 use mercer::tile::{Plan, Program};
 use mercer_cuda::source::{Entry, Source};
 
+#[path = "shim/number.rs"]
+mod number;
+use number::hexadecimal;
+
 const COLUMNS: usize = 4;
 
 /// One of every statistic, embedding and node.
@@ -131,23 +135,6 @@ fn run(functions: &str, body: &str, rows: &[Vec<f64>]) -> Option<Vec<f64>> {
     let run = Command::new(&program).output().unwrap();
     assert!(run.status.success(), "the program ends with {:?}", run.status);
     Some(String::from_utf8(run.stdout).unwrap().lines().map(hexadecimal).collect())
-}
-
-/// A number as `%a` prints it.
-fn hexadecimal(text: &str) -> f64 {
-    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let sign = if negative { -1.0 } else { 1.0 };
-    match digits {
-        "inf" => return sign * f64::INFINITY,
-        "nan" => return f64::NAN,
-        _ => {}
-    }
-    let (mantissa, exponent) = digits.strip_prefix("0x").and_then(|rest| rest.split_once('p')).expect("%a");
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let value = u64::from_str_radix(&format!("{whole}{fraction}"), 16).unwrap() as f64;
-    let exponent: i32 = exponent.parse::<i32>().unwrap() - 4 * fraction.len() as i32;
-    // In two steps, so that neither factor underflows.
-    sign * value * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
 }
 
 /// The values of every pair of rows, kernel after kernel, by the printed source.

@@ -160,6 +160,12 @@ impl Written {
         Named { family: self.family, arguments: self.parameters.iter().map(argument).collect() }
     }
 
+    /// How many values its longest list has, one for each column; 0 without a list.
+    pub(crate) fn listed_values(&self) -> usize {
+        let length = |value: &Parameter| if let Parameter::PerColumn(list) = value { list.len() } else { 0 };
+        self.parameters.iter().map(|(_, value)| length(value)).max().unwrap_or(0)
+    }
+
     /// The same kernel with a value for every open hyper-parameter.
     fn filled(&self) -> Self {
         let slots = self.family.slots();

@@ -17,6 +17,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
+use crate::closed_output;
 use crate::failure::Failure;
 
 pub use predict::predict;
@@ -93,7 +94,9 @@ pub fn finish(outcome: Result<(), Refusal>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => refusal.report(),
     };
-    match UNSAID.get().filter(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+    let counts =
+        |error: &&io::Error| error.kind() != io::ErrorKind::BrokenPipe || closed_output::was_closed();
+    match UNSAID.get().filter(counts) {
         Some(error) => Failure::stdout(error).report(),
         None => code,
     }

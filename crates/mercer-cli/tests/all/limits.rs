@@ -121,36 +121,65 @@ fn the_memory_budget_follows_the_limit() {
     assert!(error.contains("more than the memory budget of 429.5 MB"), "{error}");
 }
 
-#[test]
-fn standard_output_that_cannot_be_written_is_an_error() {
+/// Commands that print something on standard output.
+const PRINTING: [&[&str]; 12] = [
+    &["--help"],
+    &["--version"],
+    &["fit", "--help"],
+    &["help", "predict"],
+    &["check", "linear"],
+    &["check", "linear", "--json"],
+    &["info", "m.mercer"],
+    &["info", "m.mercer", "--json"],
+    &["predict", "m.mercer", "d.csv"],
+    &["plan", "ridge", "--shape", "100,3"],
+    &["completions", "bash"],
+    &["fit", "ridge", "d.csv", "--target", "y", "--kernel", "linear", "--lambda", "1", "-o", "n.mercer"],
+];
+
+/// The same, by LIBSVM's names.
+const LIBSVM_PRINTING: [&[&str]; 2] = [&["svm-scale", "d.txt"], &["svm-train", "d.txt", "s.model"]];
+
+fn bench_for_printing() -> Bench {
     let bench = Bench::new();
     bench.write("d.csv", table(40));
     bench.write("d.txt", "1 1:0.5\n2 1:1.5\n1 1:0.4\n2 1:1.6\n");
     bench.ok(&[
         "fit", "ridge", "d.csv", "--target", "y", "--kernel", "linear", "--lambda", "1", "-o", "m.mercer",
     ]);
-    for arguments in [
-        &["--help"][..],
-        &["--version"],
-        &["fit", "--help"],
-        &["help", "predict"],
-        &["check", "linear"],
-        &["check", "linear", "--json"],
-        &["info", "m.mercer"],
-        &["info", "m.mercer", "--json"],
-        &["predict", "m.mercer", "d.csv"],
-        &["plan", "ridge", "--shape", "100,3"],
-        &["completions", "bash"],
-        &["fit", "ridge", "d.csv", "--target", "y", "--kernel", "linear", "--lambda", "1", "-o", "n.mercer"],
-        &["svm-scale", "d.txt"],
-        &["svm-train", "d.txt", "s.model"],
-    ] {
+    bench
+}
+
+#[test]
+fn standard_output_that_cannot_be_written_is_an_error() {
+    let bench = bench_for_printing();
+    for arguments in PRINTING.into_iter().chain(LIBSVM_PRINTING) {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let output = bench.command(arguments).stdout(full).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {error}");
         assert!(error.contains("cannot write to standard output"), "{arguments:?}: {error}");
     }
+}
+
+#[test]
+fn standard_output_that_is_closed_is_an_error() {
+    let bench = bench_for_printing();
+    for arguments in PRINTING.into_iter().chain(LIBSVM_PRINTING) {
+        let mut shell = Command::new("sh");
+        let mercer = bench.command(arguments);
+        shell.args(["-c", "exec \"$0\" \"$@\" >&-"]).arg(mercer.get_program()).args(mercer.get_args());
+        let output = shell.current_dir(mercer.get_current_dir().unwrap()).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {error}");
+        assert!(error.contains("standard output was closed"), "{arguments:?}: {error}");
+    }
+    // Nothing to print, nothing to fail.
+    let quiet = "exec \"$0\" predict m.mercer d.csv -q -o p.csv >&-";
+    let mercer = bench.command(&[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", quiet]).arg(mercer.get_program()).current_dir(mercer.get_current_dir().unwrap());
+    assert_eq!(shell.output().unwrap().status.code(), Some(0));
 }
 
 #[test]

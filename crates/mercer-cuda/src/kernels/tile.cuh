@@ -217,6 +217,51 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 }
 #endif
 
+#ifdef ENTRY_FILL_ROWS
+// Writes the values of the first `rows` rows into rows of `stride` entries, padding and all.
+struct RowWriter {
+    real *out;
+    long long stride;
+    int row, rows, tx, ty;
+    const Numbers &p;
+
+    FUNCTION void operator()(real (&s)[TR][TC][NSTATS], real (&xs)[TR][NSCALARS], const real *numbers, long long first)
+    {
+        const int width = TC < PACK ? TC : PACK;
+        struct alignas(sizeof(real) * width) Some {
+            real at[width];
+        };
+#pragma unroll
+        for (int c = 0; c < TC; c += width) {
+            int column = column_of(tx, c);
+            real zs[width][NSCALARS];
+#pragma unroll
+            for (int i = 0; i < width; ++i) numbers_of(numbers, column + i, zs[i]);
+#pragma unroll
+            for (int r = 0; r < TR; ++r) {
+                Some some;
+#pragma unroll
+                for (int i = 0; i < width; ++i) some.at[i] = value(s[r][c + i], xs[r], zs[i], p);
+                int i = row + ty * TR + r;
+                if (i < rows) *(Some *)(out + i * stride + first + column) = some;
+            }
+        }
+    }
+};
+
+// Row state->base + i of `out` becomes k(x_i, z) over all columns, for the first state->fresh rows.
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    fill_rows(Side x, Side z, real *out, Numbers p, const State *state, long long per_split)
+{
+    SHARED_PACKS;
+    int thread = threadIdx.x, row = blockIdx.x * TILE_ROWS;
+    if (state->done || row >= state->fresh) return;
+    long long first = blockIdx.y * per_split, end = first + per_split < z.padded ? first + per_split : z.padded;
+    RowWriter writer = {out + state->base * z.padded, z.padded, row, state->fresh, thread % 16, thread / 16, p};
+    for_tiles(x, z, (const real *)0, p, row, first, end, (real *)shared_packs, writer);
+}
+#endif
+
 #ifdef ENTRY_DIAGONAL
 // out[i] = k(x_i, x_i).
 extern "C" __global__ void diagonal(Side x, double *out, Numbers p, long long rows)

@@ -4,8 +4,10 @@
 //! pair, and `value` turns the sums into the kernel's value. Fixed text around them fills tiles and multiplies them by right-hand
 //! sides. Constants of a kernel are arguments, so that one compiled text serves a whole grid of hyper-parameters.
 
+mod descent;
 mod embed;
 mod layout;
+mod nearest;
 mod nodes;
 
 use std::fmt::Write as _;
@@ -13,12 +15,16 @@ use std::fmt::Write as _;
 use mercer::real::Precision;
 use mercer::tile::{Plan, Program};
 
+pub use descent::{DescentShape, descent};
 pub use layout::{Layout, Reading, Scalar, Segment, Sum, Term};
+pub use nearest::nearest;
 pub(crate) use nodes::is_printable;
 
 const PRELUDE: &str = include_str!("../kernels/prelude.cuh");
 const TILE: &str = include_str!("../kernels/tile.cuh");
 const MMA: &str = include_str!("../kernels/mma.cuh");
+const STATE: &str = include_str!("../kernels/state.cuh");
+const RANKS: &str = include_str!("../kernels/ranks.cuh");
 const PACK: &str = include_str!("../kernels/pack.cuh");
 
 /// Sums of all parts of a product; the same for every kernel.
@@ -46,6 +52,8 @@ pub enum Entry {
     },
     /// Kernel values.
     Fill,
+    /// Kernel rows that the solution of a quadratic problem asks for.
+    FillRows,
     /// The values of samples with themselves.
     Diagonal,
 }
@@ -59,6 +67,7 @@ impl Entry {
             Self::Split => "split",
             Self::Apply { .. } | Self::ApplyByTensorCores { .. } => "apply",
             Self::Fill => "fill",
+            Self::FillRows => "fill_rows",
             Self::Diagonal => "diagonal",
         }
     }
@@ -134,6 +143,9 @@ impl Source {
             }
             _ => {
                 text += &self.functions;
+                if entry == Entry::FillRows {
+                    text += STATE;
+                }
                 text += &TILE.replace("CHUNK_TERMS\n", &self.chunk_terms());
             }
         }
@@ -153,6 +165,7 @@ impl Source {
         let (rhs, entry_name) = match entry {
             Entry::Apply { rhs } | Entry::ApplyByTensorCores { rhs } => (rhs, "APPLY"),
             Entry::Fill => (0, "FILL"),
+            Entry::FillRows => (0, "FILL_ROWS"),
             Entry::Diagonal => (0, "DIAGONAL"),
             Entry::Split => (0, "SPLIT"),
             Entry::Embed { .. } => (0, "EMBED"),
@@ -161,7 +174,7 @@ impl Source {
         let resident = match entry {
             Entry::ApplyByTensorCores { rhs: 1 } if self.steps() * self.fragment_bytes() <= 32 => 3,
             Entry::ApplyByTensorCores { .. } => 2,
-            Entry::Fill => 1,
+            Entry::Fill | Entry::FillRows => 1,
             _ if tr * tc >= 16 && rhs > 1 => 1,
             _ => 2,
         };

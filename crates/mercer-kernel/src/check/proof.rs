@@ -50,6 +50,8 @@ pub enum Rule {
     Restriction,
     /// The forms agree because |x−z|² = |x|² + |z|² − 2⟨x,z⟩.
     Polarisation,
+    /// The forms agree because bounds decide which argument a minimum, a maximum or an absolute value takes.
+    DecidedBranch,
     /// A constant c ≥ 0.
     Constant,
     /// ⟨x,z⟩, on all columns or some.
@@ -95,13 +97,15 @@ pub enum Rule {
     Wendland,
     /// A function of |x−z| on the line that is ≥ 0, falls and is convex.
     Polya,
-    /// cos(b·|x−z|) on the line.
+    /// A polynomial of cos(b·|x−z|) on the line with coefficients ≥ 0 in front of cos(nb·|x−z|).
     CosineOnLine,
+    /// A polynomial of |x−z| on a segment whose even periodic continuation has cosine coefficients ≥ 0.
+    PeriodicContinuation,
     /// cosh(b·|x−z|)^(−a), or log cosh(b·|x−z|) as a function of negative type.
     HyperbolicSecant,
     /// 1 − tanh(bψ), π/2 − atan(bψ) or 1/(1 + exp(bψ)) with ψ = |x−z|^p, 0 < p ≤ 1; tanh(bψ) and atan(bψ) of negative type.
     BoundedBernstein,
-    /// min(f(x), f(z)) − f(x)·f(z) with 0 ≤ f ≤ 1.
+    /// min(f(x), f(z)) − c·f(x)·f(z) with 0 ≤ f ≤ 1/c.
     BrownianBridge,
     /// ∫ w(u)·(s−u)₊^(n−1)·(t−u)₊^(n−1) du with w ≥ 0, s = |x| and t = |z|, and a kernel that is a polynomial of s and t.
     IntegratedBrownianMotion,
@@ -145,6 +149,7 @@ impl Rule {
             Self::Formula => "formula",
             Self::Restriction => "restriction",
             Self::Polarisation => "polarisation",
+            Self::DecidedBranch => "decided branch",
             Self::Constant => "constant",
             Self::InnerProduct => "inner product",
             Self::RankOne { .. } => "rank one",
@@ -162,6 +167,7 @@ impl Rule {
             Self::Wendland => "wendland",
             Self::Polya => "polya",
             Self::CosineOnLine => "cosine on the line",
+            Self::PeriodicContinuation => "periodic continuation",
             Self::HyperbolicSecant => "hyperbolic secant",
             Self::BoundedBernstein => "bounded bernstein function",
             Self::BrownianBridge => "brownian bridge",
@@ -184,7 +190,9 @@ impl Rule {
     #[must_use]
     pub fn reference(&self) -> &'static str {
         match self {
-            Self::Formula | Self::Restriction | Self::Polarisation | Self::Constant => "definition",
+            Self::Formula | Self::Restriction | Self::Polarisation | Self::DecidedBranch | Self::Constant => {
+                "definition"
+            }
             Self::InnerProduct | Self::RankOne { .. } | Self::FiniteRank => {
                 "Aronszajn 1950, Theory of reproducing kernels"
             }
@@ -206,7 +214,7 @@ impl Rule {
             Self::Askey => "Askey 1973; Golubov 1981",
             Self::Wendland => "Wendland 2005, Scattered Data Approximation, Theorem 9.13",
             Self::Polya => "Pólya 1949, Remarks on characteristic functions",
-            Self::CosineOnLine => "Bochner 1933",
+            Self::CosineOnLine | Self::PeriodicContinuation => "Bochner 1933",
             Self::HyperbolicSecant => "Biane, Pitman, Yor 2001; Schoenberg 1938",
             Self::BoundedBernstein => "Schilling, Song, Vondraček 2012, Bernstein Functions, chapter 3",
             Self::BrownianBridge => "min(s,t) − st is the covariance of the Brownian bridge",
@@ -362,6 +370,7 @@ impl fmt::Display for Rule {
             Self::Formula => f.write_str("it is defined on the whole domain"),
             Self::Restriction => f.write_str("it is one on a larger set"),
             Self::Polarisation => f.write_str("|x−z|² = |x|² + |z|² − 2⟨x,z⟩"),
+            Self::DecidedBranch => f.write_str("min, max and | | are decided by bounds on the domain"),
             Self::Constant => f.write_str("a constant ≥ 0"),
             Self::InnerProduct => f.write_str("an inner product"),
             Self::RankOne { function } => write!(f, "f(x)·f(z) with f(x) = {function}"),
@@ -382,7 +391,10 @@ impl fmt::Display for Rule {
             Self::Askey => f.write_str("(1−r)₊^ℓ with ℓ ≥ (d+1)/2 (Askey)"),
             Self::Wendland => f.write_str("a Wendland function with ℓ ≥ (d+1)/2 + k"),
             Self::Polya => f.write_str("≥ 0, falling and convex in |x−z| on the line (Pólya)"),
-            Self::CosineOnLine => f.write_str("cos b(x−z) on the line"),
+            Self::CosineOnLine => f.write_str("cosines of b(x−z) on the line with coefficients ≥ 0"),
+            Self::PeriodicContinuation => {
+                f.write_str("its even periodic continuation has cosine coefficients ≥ 0")
+            }
             Self::HyperbolicSecant => f.write_str("1/cosh √s is the Laplace transform of a hitting time"),
             Self::BoundedBernstein => f.write_str("tanh √s and atan √s are bounded Bernstein functions"),
             Self::BrownianBridge => f.write_str("the covariance of the Brownian bridge"),

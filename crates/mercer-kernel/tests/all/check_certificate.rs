@@ -21,7 +21,7 @@ fn verify(document: &Value) -> Result<usize, CertificateError> {
     Certificate::parse(&serde_json::to_string_pretty(document).unwrap())?.verify()
 }
 
-const QUESTIONS: [&str; 36] = [
+const QUESTIONS: [&str; 44] = [
     "max(0,1-|x-z|)^2*(1+|x-z|/2);3",
     "max(0,1-|x-z|)^2*(1+|x-z|/2);4",
     "exp(-|x-z|)*cos(|x-z|);1",
@@ -30,6 +30,14 @@ const QUESTIONS: [&str; 36] = [
     "min(|x|,|z|)^2*(3*max(|x|,|z|)-min(|x|,|z|))/6;1;orthant",
     "linear - linear[0,1];4",
     "max(0,1-|x-z|)^1.999;3",
+    "cos(|x-z|)^3-0.75*cos(|x-z|);1",
+    "1+(|x-z|^2-|x-z|+1/6)/2;1;box:0..1",
+    "2-|x-z|;1;ball:1",
+    "min(|x|,|z|)-2*|x|*|z|;1;ball:0.5",
+    "min(exp(|x|),exp(|z|))-1",
+    "1/cosh(sqrt(|x-z|));2",
+    "max(0,<x,z>)*abs(1+<x,z>);2;orthant",
+    "log(1/(1-<x,z>));3;ball:0.9",
     "sin(<x,z>) + exp(<x,z>)",
     "exp(-|x-z|^1.5)",
     "(1+|x-z|^2)^(-1/3)",
@@ -67,6 +75,30 @@ fn what_was_written_is_accepted() {
         let steps = verify(&document).unwrap_or_else(|e| panic!("{question}: {e}\n{document:#}"));
         assert!(steps > 0);
         assert_eq!(document["kernel"], question.split(';').next().unwrap().trim());
+    }
+}
+
+/// A proof of one formula does not prove another one, however little they differ and however rarely.
+#[test]
+fn a_proof_of_another_formula_is_rejected() {
+    let bump = |norm: &str| format!("1e-12-abs({norm}-5)");
+    let with_bump = |norm: &str| format!("max(0,max(3-{norm},{}))", bump(norm));
+    let rooted = |norm: &str| format!("({0}+sqrt(({0})^2))", bump(norm));
+    for (proven, other) in [
+        ("0", format!("max(0,3-|x|)*max(0,3-|z|)-{}*{}", with_bump("|x|"), with_bump("|z|"))),
+        ("0", format!("-{}*{}", rooted("|x|"), rooted("|z|"))),
+        ("0", "-exp(-1e6)".into()),
+        ("max(0,3-|x|)*max(0,3-|z|)", format!("max(0,3-|x|)*{}", with_bump("|z|"))),
+        ("exp(-|x-z|)", "exp(-|x-z|)-exp(-1e6)".into()),
+        ("exp(-|x-z|)", "exp(-|x-z|)-exp(-exp(14))".into()),
+        ("exp(-|x-z|)", format!("exp(-|x-z|)*(1-max(0,{})/2)", bump("|x-z|"))),
+        ("exp(<x,z>)", "exp(<x,z>)-exp(-1e6)*<x,z>^3".into()),
+        ("min(|x|,|z|)", "min(|x|,|z|)-exp(-1e6)".into()),
+    ] {
+        let mut document = certificate(&format!("{proven};1"));
+        verify(&document).unwrap_or_else(|e| panic!("{proven}: {e}"));
+        document["kernel"] = json!(other);
+        assert!(verify(&document).is_err(), "the proof of {proven} was accepted for {other}");
     }
 }
 

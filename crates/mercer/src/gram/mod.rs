@@ -1,6 +1,7 @@
 //! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
 
 mod cpu;
+mod descent;
 mod distance;
 mod engine;
 mod nearest;
@@ -13,6 +14,7 @@ mod values;
 
 pub(crate) use cpu::{Combine, LeastAndGreatest, fold};
 pub use cpu::{CpuEngine, default_engine};
+pub use descent::{BoxProblem, Descent};
 pub use distance::kernel_to_distance;
 pub use engine::{Engine, GramError, Part, Resident, Wanted};
 pub use nearest::{Metric, Nearest};

@@ -9,6 +9,7 @@ use crate::data::Matrix;
 use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
+use super::descent::{BoxProblem, Descent};
 use super::engine::Part;
 use super::values::{TileMut, ValuesMut};
 
@@ -76,6 +77,27 @@ pub trait Gram: KernelValues {
 
     /// Sums of rows over the columns `columns`, which are prepared once for many calls. O(their features) time and memory.
     fn row_sums<'a>(&'a self, columns: &[usize], keep: KeepRows) -> Box<dyn RowSums + 'a>;
+
+    /// Lowers the objective of `problem` from `beta` with `f` = Kβ, and updates both, until the optimality conditions are violated by at
+    /// most the tolerance or the engine gets no further. None, with nothing changed, where the engine has no such solver.
+    ///
+    /// f is summed in double precision from the values of this matrix. O(kn) kernel values for k changed variables.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `watch` requests it; `beta` and `f` are then unspecified.
+    ///
+    /// # Panics
+    /// Where `beta`, `f` and the parts of the problem differ in length.
+    fn descend(
+        &self,
+        problem: &BoxProblem<'_>,
+        beta: &mut [f64],
+        f: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<Option<Descent>, Stopped> {
+        let _ = (problem, beta, f, watch);
+        Ok(None)
+    }
 
     /// maxᵢ Σⱼ|kᵢⱼ|: an upper bound of the eigenvalues. O(n) memory; NaN where a value is NaN.
     ///

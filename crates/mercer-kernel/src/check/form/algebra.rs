@@ -157,12 +157,19 @@ impl Form {
                 return Some(sum);
             }
         }
+        // log bᵉ = e·log b where bᵉ > 0 only for b > 0.
+        if let Some((m, c)) = self.single()
+            && let Some((Atom::Power(base), e)) = m.single()
+            && !is_even(e)
+            && c.is_positive()
+        {
+            return Some(log_of_constant(c).add(&base.log(space)?.scale(e)));
+        }
         if self.is_zero() {
             return None;
         }
         let content = self.content();
         let primitive = self.scale(&content.recip());
-        let _ = space;
         Some(log_of_constant(&content).add(&Self::atom(Atom::Call(Fun::Log, vec![primitive]))))
     }
 

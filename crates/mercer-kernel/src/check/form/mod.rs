@@ -5,6 +5,7 @@
 //! rule can compare its conclusion with its premises by equality.
 
 mod algebra;
+mod columns;
 mod document;
 mod read;
 mod show;
@@ -231,7 +232,10 @@ impl Monomial {
             | Atom::Distance1(cols)
             | Atom::NormX(cols)
             | Atom::NormZ(cols) => cols.iter().flatten().map(|c| c + 1).max().unwrap_or(1),
-            Atom::Named(kernel) => kernel.cols.iter().flatten().map(|c| c + 1).max().unwrap_or(1),
+            Atom::Named(kernel) => {
+                let chosen = kernel.cols.iter().flatten().map(|c| c + 1).max().unwrap_or(1);
+                chosen.max(kernel.named.listed_values())
+            }
             Atom::Exp(m) => m.least_dim(),
             Atom::Power(form) => form.least_dim(),
             Atom::Call(_, args) => args.iter().map(Form::least_dim).max().unwrap_or(1),

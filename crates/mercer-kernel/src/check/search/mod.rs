@@ -1,7 +1,6 @@
 //! The search for a proof: which rule might give a form, and from what. It may guess; the checker decides.
 
 mod coefficients;
-mod columns;
 mod expression;
 mod negative_type;
 mod positive;
@@ -61,7 +60,7 @@ pub fn prove(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Found
     }
     let mut form = form;
     if inner.is_none()
-        && let Some(split) = columns::split(&form, &space)
+        && let Some(split) = form.over_disjoint_columns(&space)
     {
         inner = Prover::new(space, limit).positive(&split);
         if inner.is_some() {

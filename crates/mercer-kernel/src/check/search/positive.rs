@@ -8,7 +8,7 @@ use super::{Prover, coefficients, view};
 use crate::check::exact::{Q, as_integer, int, ratio};
 use crate::check::form::{Atom, Form, Fun, Monomial};
 use crate::check::proof::{Proof, Rule};
-use crate::check::verify::{is_nonnegative_constant, series};
+use crate::check::verify::{self, is_nonnegative_constant, series};
 use crate::check::{Dim, Domain};
 
 impl Prover {
@@ -20,6 +20,11 @@ impl Prover {
     fn search_positive(&mut self, form: &Form) -> Option<Proof> {
         if form.dependence().is_constant() {
             return self.kernel(form.clone(), Rule::Constant, vec![]);
+        }
+        if let Some(simpler) = verify::decided(form, &self.space)
+            && let Some(premise) = self.positive(&simpler)
+        {
+            return self.kernel(form.clone(), Rule::DecidedBranch, vec![premise]);
         }
         if form.0.len() == 1 {
             if let Some(proof) = self.one_term(form) {
@@ -175,7 +180,9 @@ impl Prover {
             return Some(proof);
         }
         if form.0.len() > 1 || form.single().is_some_and(|(m, _)| m.0.len() > 1) {
-            return try_rule(Rule::Wendland).or_else(|| try_rule(Rule::SpectralDensity));
+            let rules =
+                [Rule::Wendland, Rule::SpectralDensity, Rule::CosineOnLine, Rule::PeriodicContinuation];
+            return rules.into_iter().find_map(try_rule);
         }
         let mut proof = [
             Rule::InnerProduct,

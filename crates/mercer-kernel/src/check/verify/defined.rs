@@ -12,10 +12,11 @@ use crate::check::form::{Atom, Form, Fun, Monomial, Space};
 use crate::expr::{Columns, Function};
 use crate::formula::{Formula, Parameter};
 
-/// One more than the largest column a formula reads.
+/// One more than the largest column a formula reads on its own.
 pub fn least_dim(formula: &Formula) -> usize {
     match formula {
         Formula::Columns(_, columns) => columns.span(),
+        Formula::Named(named) => named.listed_values().max(1),
         other => other.children().into_iter().map(least_dim).max().unwrap_or(1),
     }
 }

@@ -185,22 +185,24 @@ fn gaussian_polynomial(a: &Q, coefficients: &[Q], d: usize) -> Option<Polynomial
     Some(sum)
 }
 
+/// Bits after the point of the weights of a mixture.
+const MIXTURE_BITS: u32 = 96;
+
 /// Whether F(v) = Σ C_a·exp(−v/a) ≥ 0 for v ≥ 0: slowest decay first, by partial sums, else by bisection.
 fn mixture_is_nonnegative(parts: &[(Q, Polynomial)], d: usize) -> bool {
-    const BITS: u32 = 96;
     let half = ratio(-(d as i64), 2);
     // Only ratios of the weights matter: (a/a₁)^(−d/2) is rational more often than a^(−d/2).
     let Some(first_rate) = parts.last().map(|(a, _)| a.clone()) else { return false };
     let mut scaled: Vec<(Q, Interval)> = Vec::new();
-    let (mut exact_partial, mut partial) = (Some(Q::zero()), Interval::integer(0, BITS));
+    let (mut exact_partial, mut partial) = (Some(Q::zero()), Interval::integer(0, MIXTURE_BITS));
     let mut by_partial_sums = true;
     for (a, p) in parts.iter().rev() {
         let rate = a / &first_rate;
         let rational = exact::rational_power(&rate, &half).map(|w| w * &p[0]);
         let weight = match &rational {
-            Some(w) => Interval::exact(w, BITS),
-            None => match Interval::exact(&rate, BITS).pow(&half) {
-                Ok(w) => w.mul(&Interval::exact(&p[0], BITS)),
+            Some(w) => Interval::exact(w, MIXTURE_BITS),
+            None => match Interval::exact(&rate, MIXTURE_BITS).pow(&half) {
+                Ok(w) => w.mul(&Interval::exact(&p[0], MIXTURE_BITS)),
                 Err(_) => return false,
             },
         };
@@ -212,45 +214,38 @@ fn mixture_is_nonnegative(parts: &[(Q, Polynomial)], d: usize) -> bool {
         };
         scaled.push((a.recip(), weight));
     }
-    if by_partial_sums {
-        return true;
-    }
-    let Some((slowest, first)) = scaled.first() else { return false };
+    by_partial_sums || decaying_sum_is_nonnegative(&scaled)
+}
+
+/// Whether Σ C_b·exp(−bv) ≥ 0 for v ≥ 0, the smallest b first: from some v on the first term outweighs the others, and up to
+/// there by bisection.
+fn decaying_sum_is_nonnegative(terms: &[(Q, Interval)]) -> bool {
+    let Some(((slowest, first), rest)) = terms.split_first() else { return false };
     if !first.is_positive() {
         return false;
     }
+    let decay = |b: &Q, v: &Q| Interval::exact(&-((b - slowest) * v), MIXTURE_BITS).exp().ok();
     // G(v) = C₁ + Σ C_i·exp(−(b_i − b₁)v) has F's sign; |tail| only shrinks.
-    let at = |low: &Q, high: &Q| -> Option<Interval> {
-        scaled[1..].iter().try_fold(first.clone(), |sum, (b, c)| {
-            let gap = b - slowest;
-            let (far, near) = (
-                Interval::exact(&-(&gap * high), BITS).exp().ok()?,
-                Interval::exact(&-(&gap * low), BITS).exp().ok()?,
-            );
-            Some(sum.add(&c.mul(&far.hull(&near))))
+    let between = |low: &Q, high: &Q| -> Option<Interval> {
+        rest.iter().try_fold(first.clone(), |sum, (b, c)| {
+            Some(sum.add(&c.mul(&decay(b, high)?.hull(&decay(b, low)?))))
         })
     };
-    let mut end = Q::one();
-    let mut cleared = false;
-    for _ in 0..16 {
-        let tail = scaled[1..].iter().try_fold(Interval::integer(0, BITS), |sum, (b, c)| {
-            let decay = Interval::exact(&-((b - slowest) * &end), BITS).exp().ok()?;
-            Some(sum.add(&c.abs().mul(&decay)))
+    let outweighs = |end: &Q| {
+        let tail = rest.iter().try_fold(Interval::integer(0, MIXTURE_BITS), |sum, (b, c)| {
+            Some(sum.add(&c.abs().mul(&decay(b, end)?)))
         });
-        if tail.is_some_and(|t| first.sub(&t).is_nonnegative()) {
-            cleared = true;
-            break;
-        }
-        end *= int(2);
-    }
+        tail.is_some_and(|t| first.sub(&t).is_nonnegative())
+    };
+    let Some(end) = (0..16).map(|n| int(1 << n)).find(outweighs) else { return false };
     let mut pending = vec![(Q::zero(), end)];
     let mut work = 0;
     while let Some((low, high)) = pending.pop() {
         work += 1;
-        if !cleared || work > 800 {
+        if work > 800 {
             return false;
         }
-        match at(&low, &high) {
+        match between(&low, &high) {
             Some(v) if v.is_nonnegative() => {}
             Some(v) if v.is_negative() => return false,
             _ => {

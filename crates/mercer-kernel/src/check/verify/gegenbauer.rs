@@ -29,6 +29,11 @@ pub fn coefficients(form: &Form, space: &Space) -> Result<Vec<Q>, String> {
         }
         polynomial[degree] += c;
     }
+    in_basis(polynomial, d)
+}
+
+/// The coefficients cₙ of Σ cₙPₙ for a polynomial of s, in dimension d.
+pub(super) fn in_basis(mut polynomial: Vec<Q>, d: usize) -> Result<Vec<Q>, String> {
     if d == 1 {
         // On {−1, 1} every even power is 1 and every odd one is ⟨x,z⟩.
         let part = |odd: usize| polynomial.iter().skip(odd).step_by(2).fold(Q::zero(), |s, c| s + c);

@@ -6,9 +6,11 @@
 
 mod branches;
 mod compact;
+mod cosine_series;
 mod damped;
 pub mod defined;
 pub mod density;
+mod derive;
 mod finite_rank;
 pub mod gegenbauer;
 mod half_line;
@@ -32,6 +34,7 @@ use super::proof::{Claim, Failure, Proof, Property, Rule};
 use super::{Dim, Domain};
 use crate::formula::Formula;
 pub use pattern::askey;
+pub(super) use rewrite::decided;
 use step::step;
 pub(crate) use value::is_nonnegative_constant;
 use value::{Care, Ground, of_form};
@@ -111,6 +114,9 @@ pub(super) fn root(
     if !defined::is_form_of(&claim.form, formula, &space) {
         return Err(reject("the form and the formula differ in value"));
     }
+    if !derive::is_read_as(formula, &claim.form, &space) {
+        return Err(reject("the formula is not read as this form"));
+    }
     Ok(())
 }
 
@@ -151,7 +157,9 @@ pub fn fails(failure: &Failure, formula: &Formula, dim: Dim, domain: Domain) -> 
     let at = |d: usize| {
         (dim == Dim::Any || dim == Dim::Exactly(d)).then_some(Space { dim: Dim::Exactly(d), domain })
     };
-    let is_formula = |form: &Form, space: &Space| defined::is_form_of(form, formula, space);
+    let is_formula = |form: &Form, space: &Space| {
+        defined::is_form_of(form, formula, space) && derive::is_read_as(formula, form, space)
+    };
     match failure {
         Failure::Density { form, dim: d, v } => at(*d).is_some_and(|space| {
             domain == Domain::All
@@ -180,6 +188,9 @@ pub fn fails(failure: &Failure, formula: &Formula, dim: Dim, domain: Domain) -> 
             matches!(domain, Domain::All | Domain::Ball(_) | Domain::Orthant)
                 && defined::is_defined(formula, &space)
                 && defined::is_function_of_dot(function, formula, &space)
+                && function
+                    .at(&Form::dot(&None, &space), &space)
+                    .is_some_and(|form| derive::is_read_as(formula, &form, &space))
                 && series::is_negative_at(function, *order)
         }
         Failure::Gegenbauer { form, dim: d, degree } => at(*d).is_some_and(|space| {

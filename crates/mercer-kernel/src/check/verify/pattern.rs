@@ -5,7 +5,7 @@ use num_traits::{One, Signed, Zero};
 use super::rewrite::are_swapped;
 use crate::check::Dim;
 use crate::check::exact::{Q, as_integer};
-use crate::check::form::{Atom, Cols, Form, Fun, Space};
+use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
 
 /// The atom and power of a form that is one power of one atom with coefficient 1.
 pub(super) fn sole_atom(form: &Form) -> Option<(&Atom, &Q)> {
@@ -79,6 +79,15 @@ pub(super) fn multiple_of_distance(form: &Form) -> Option<Cols> {
     match m.split(|a| !a.dependence().is_constant()).0.single()? {
         (Atom::Distance(cols), e) if e.is_one() => Some(cols.clone()),
         _ => None,
+    }
+}
+
+/// Whether a form is c·|x−z|^p with c ≠ 0 and 0 < p ≤ 1.
+pub(super) fn is_low_power_of_distance(form: &Form) -> bool {
+    let varying = form.single().map(|(m, _)| m.split(|a| !a.dependence().is_constant()).0);
+    match varying.as_ref().and_then(Monomial::single) {
+        Some((Atom::Distance(_), p)) => p.is_positive() && *p <= Q::one(),
+        _ => false,
     }
 }
 

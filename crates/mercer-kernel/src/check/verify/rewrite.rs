@@ -5,10 +5,11 @@
 
 use num_traits::{One, Signed};
 
+use super::derive;
 use super::range::Range;
 use super::value::{Care, Ground, Pair, of_form};
 use crate::check::exact::{Q, int, ratio};
-use crate::check::form::{Atom, Form, Monomial, Space};
+use crate::check::form::{Atom, Form, Fun, Monomial, Space};
 use crate::check::{Dim, Domain};
 
 /// Whether every point of one space belongs to the other.
@@ -119,10 +120,38 @@ pub(super) fn at_origin(form: &Form, space: &Space) -> Option<Form> {
     accepted(proposal, form, Pair::to_origin, space)
 }
 
+/// The form with a minimum, a maximum or an absolute value replaced by the argument that bounds show it to take; none where they
+/// decide nothing.
+pub(in crate::check) fn decided(form: &Form, space: &Space) -> Option<Form> {
+    if !mentioned(form, &|a| matches!(a, Atom::Call(Fun::Min | Fun::Max | Fun::Abs, _))) {
+        return None;
+    }
+    let is_least =
+        |args: &[Form], a: &Form| args.iter().all(|b| Range::of(&b.sub(a), space).is_nonnegative());
+    let is_greatest =
+        |args: &[Form], a: &Form| args.iter().all(|b| Range::of(&a.sub(b), space).is_nonnegative());
+    let proposal = form.replace(
+        &|atom, e| {
+            let Atom::Call(fun, args) = atom else { return None };
+            let taken = match fun {
+                Fun::Min => args.iter().find(|a| is_least(args, a)).cloned(),
+                Fun::Max => args.iter().find(|a| is_greatest(args, a)).cloned(),
+                Fun::Abs if Range::of(&args[0], space).is_nonnegative() => Some(args[0].clone()),
+                Fun::Abs if Range::of(&args[0].neg(), space).is_nonnegative() => Some(args[0].neg()),
+                _ => None,
+            };
+            taken?.power(e, space)
+        },
+        space,
+    );
+    accepted(proposal.filter(|other| other != form), form, Pair::clone, space)
+}
+
 /// Whether one form has the values of the other with the points exchanged.
 pub(super) fn are_swapped(a: &Form, b: &Form, space: &Space) -> bool {
     let ground = Ground::of(&[a, b], space, Care::Full);
-    ground.agree(&|p, bits| of_form(a, p, bits), &|p, bits| of_form(b, &p.swapped(), bits))
+    a.swapped(space).is_some_and(|swapped| derive::is_same(&swapped, b, space))
+        && ground.agree(&|p, bits| of_form(a, p, bits), &|p, bits| of_form(b, &p.swapped(), bits))
 }
 
 fn mentioned(form: &Form, what: &dyn Fn(&Atom) -> bool) -> bool {

@@ -3,13 +3,15 @@
 use num_traits::{One, Signed};
 
 use super::pattern::{
-    askey, has_column_weights, is_difference, multiple_of_distance, of_x_alone, sole_atom, symmetric,
+    askey, has_column_weights, is_difference, is_low_power_of_distance, of_x_alone, sole_atom, symmetric,
     symmetric_arguments,
 };
 use super::range::Range;
 use super::rewrite::{at_origin, contains, diagonal, least_of_negative_type};
 use super::value::{At, Care, Ground, Pair, is_nonnegative_constant, of_form, of_function};
-use super::{defined, density, finite_rank, gegenbauer, half_line, polya, radial, series};
+use super::{
+    cosine_series, defined, density, derive, finite_rank, gegenbauer, half_line, polya, radial, series,
+};
 use crate::check::Domain;
 use crate::check::exact::{Q, int, ratio};
 use crate::check::form::{Atom, Form, Fun, Space};
@@ -35,10 +37,13 @@ pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim], care: Care) 
     if premises.is_empty() {
         ensure(defined::form_is_defined(step.form, &step.space), "the form may have no value")?;
     }
+    if care == Care::Full {
+        ensure(derive::is_derived(claim, rule, premises), "the algebra arrives at another form")?;
+    }
     match rule {
         Rule::Formula => Err("the formula stands only at the root".into()),
         Rule::Restriction => step.restriction(),
-        Rule::Polarisation => step.polarisation(),
+        Rule::Polarisation | Rule::DecidedBranch => step.polarisation(),
         Rule::Constant => ensure(is_nonnegative_constant(step.form), "not a constant shown to be ≥ 0"),
         Rule::InnerProduct => step.inner_product(),
         Rule::RankOne { function } => step.rank_one(function),
@@ -57,7 +62,8 @@ pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim], care: Care) 
         Rule::Askey => step.askey(),
         Rule::Wendland => step.wendland(),
         Rule::Polya => polya::check(step.form, &step.space),
-        Rule::CosineOnLine => step.cosine_on_line(),
+        Rule::CosineOnLine => cosine_series::polynomial_of_cosine(step.form, &step.space),
+        Rule::PeriodicContinuation => cosine_series::periodic_continuation(step.form, &step.space),
         Rule::HyperbolicSecant => step.hyperbolic_secant(),
         Rule::BoundedBernstein => step.bounded_bernstein(),
         Rule::BrownianBridge => step.brownian_bridge(),
@@ -89,7 +95,7 @@ impl Step<'_> {
         let claimed = self.claim.property;
         let (concludes, count, from) = match rule {
             Rule::Formula => return Ok(()),
-            Rule::Restriction | Rule::Polarisation => (claimed, 1, claimed),
+            Rule::Restriction | Rule::Polarisation | Rule::DecidedBranch => (claimed, 1, claimed),
             Rule::HyperbolicSecant | Rule::BoundedBernstein => (claimed, 0, claimed),
             Rule::Sum { weights } => (claimed, weights.len(), claimed),
             Rule::Product => (PSD, self.premises.len(), PSD),
@@ -112,6 +118,7 @@ impl Step<'_> {
             | Rule::Wendland
             | Rule::Polya
             | Rule::CosineOnLine
+            | Rule::PeriodicContinuation
             | Rule::BrownianBridge
             | Rule::IntegratedBrownianMotion
             | Rule::InfinitelyDivisible
@@ -173,11 +180,16 @@ impl Step<'_> {
     }
 
     fn minimum(&self) -> Outcome {
+        let (constant, rest) = (Form::constant(self.form.constant_term()), self.form.without_constant());
         // c − max(f(x), f(z)) = min(c − f(x), c − f(z))
-        if let Some(args) = symmetric_arguments(&self.form.without_constant().neg(), Fun::Max, &self.space) {
-            let top = Form::constant(self.form.constant_term());
-            let above = |a: &Form| Range::of(&top.sub(a), &self.space).is_nonnegative();
+        if let Some(args) = symmetric_arguments(&rest.neg(), Fun::Max, &self.space) {
+            let above = |a: &Form| Range::of(&constant.sub(a), &self.space).is_nonnegative();
             return ensure(args.iter().all(above), "an argument may exceed the constant");
+        }
+        // min(f(x), f(z)) + c = min(f(x) + c, f(z) + c)
+        if let Some(args) = symmetric_arguments(&rest, Fun::Min, &self.space) {
+            let above = |a: &Form| Range::of(&constant.add(a), &self.space).is_nonnegative();
+            return ensure(args.iter().all(above), "an argument may be less than minus the constant");
         }
         // min(f(x), f(z))^p = min(f(x)^p, f(z)^p) where f ≥ 0.
         let args = match sole_atom(self.form) {
@@ -278,16 +290,6 @@ impl Step<'_> {
         ensure(power * int(2) >= int(d as i64 + 2 * degree + 1), "ℓ < (d+1)/2 + k")
     }
 
-    fn cosine_on_line(&self) -> Outcome {
-        match sole_atom(self.form) {
-            Some((Atom::Call(Fun::Cos, args), e)) if e.is_one() => {
-                let cols = multiple_of_distance(&args[0]).ok_or("not the cosine of a distance")?;
-                ensure(self.space.width(&cols) == Some(1), "not on a line")
-            }
-            _ => Err("not a cosine".into()),
-        }
-    }
-
     fn hyperbolic_secant(&self) -> Outcome {
         let inside = match (self.claim.property, sole_atom(self.form)) {
             (PSD, Some((Atom::Call(Fun::Cosh, args), e))) if e.is_negative() => args[0].clone(),
@@ -297,7 +299,7 @@ impl Step<'_> {
             },
             _ => return Err("not a negative power of cosh".into()),
         };
-        multiple_of_distance(&inside).map(|_| ()).ok_or_else(|| "not of a distance".into())
+        ensure(is_low_power_of_distance(&inside), "not of a power of a distance up to 1")
     }
 
     fn bounded_bernstein(&self) -> Outcome {
@@ -314,9 +316,19 @@ impl Step<'_> {
             symmetric_arguments(&minimum, Fun::Min, &self.space).ok_or("not min(f(x), f(z)) − f(x)·f(z)")?;
         let [f, g] = args.as_slice() else { return Err("not two arguments".into()) };
         let values = Range::of(f, &self.space);
-        ensure(values.is_within(&int(0), &int(1)), "f is not shown to lie in [0, 1]")?;
         ensure(!f.dependence().is_constant(), "f is a constant")?;
-        self.has(&product, &|p, bits| Ok(of_form(f, p, bits)?.mul(&of_form(g, p, bits)?).neg()))
+        // min(s,t) − c·st is min(cs,ct) − cs·ct divided by c.
+        let whole = f.mul(g, &self.space).ok_or("f(x)·f(z) is too large")?;
+        let ends = whole.0.values().next().zip(product.0.values().next());
+        let factor =
+            ends.map(|(a, b)| -(b / a)).filter(Signed::is_positive).ok_or("not minus c·f(x)·f(z)")?;
+        ensure(values.is_within(&int(0), &factor.recip()), "f is not shown to lie in [0, 1/c]")?;
+        let derived = whole.scale(&-factor.clone());
+        ensure(derive::is_same(&derived, &product, &self.space), "not minus c·f(x)·f(z)")?;
+        self.has(&product, &|p, bits| {
+            let scaled = of_form(f, p, bits)?.mul(&Interval::exact(&factor, bits));
+            Ok(scaled.mul(&of_form(g, p, bits)?).neg())
+        })
     }
 
     /// k(x−z) ± k(x+z), or ψ(x+z) − ψ(x−z), or ψ(x) + ψ(z) − ψ(x+z)/2 − ψ(x−z)/2 − ψ(0), on a line.

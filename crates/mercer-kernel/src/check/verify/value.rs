@@ -195,6 +195,9 @@ pub(super) struct Ground {
     pub(super) branches: Branches,
 }
 
+/// The most coordinates that points are given where their values are compared.
+const MOST_COORDINATES: usize = 4_096;
+
 /// What comparing two values at one pair of points shows.
 enum Outcome {
     /// They differ.
@@ -239,7 +242,7 @@ impl Ground {
         let mut seen = Seen::none(&self.branches);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(0xb4a7);
         let dim = match self.space.dim {
-            Dim::Exactly(d) => d,
+            Dim::Exactly(d) => self.coordinates(d),
             Dim::Any => self.least_dim.max(2),
         };
         for (index, size) in branches::sizes(self.bits).iter().enumerate() {
@@ -329,12 +332,18 @@ impl Ground {
         outcome
     }
 
+    /// How many coordinates points of R^d are given; where they are too many, the others are 0 and left out.
+    fn coordinates(&self, d: usize) -> usize {
+        let holds_zeros = !matches!(self.space.domain, Domain::Box(..)) || self.space.domain.holds_origin();
+        if holds_zeros { d.min(self.least_dim.max(MOST_COORDINATES)) } else { d }
+    }
+
     /// Pairs of points of the domain: generic ones of several sizes, opposite ones, equal ones, and the origin.
     fn pairs(&self) -> Vec<Pair> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(0x5eed);
         let least = self.least_dim.max(1);
         let dims = match (self.space.dim, self.care) {
-            (Dim::Exactly(d), _) => vec![d],
+            (Dim::Exactly(d), _) => vec![self.coordinates(d)],
             (Dim::Any, Care::Quick) => vec![least.max(2)],
             (Dim::Any, Care::Full) => vec![least.max(2), least, least.max(2) + 1],
         };

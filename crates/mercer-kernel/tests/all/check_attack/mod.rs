@@ -3,7 +3,8 @@
 //! both in an arithmetic of many bits that shares no code with the library.
 //!
 //! `MERCER_ATTACK=100000 cargo test -p mercer-kernel --test all check_attack` tries that many formulas;
-//! `MERCER_ATTACK_SEED` starts elsewhere.
+//! `MERCER_ATTACK_SEED` starts elsewhere. `MERCER_ATTACK_LOG=FILE` appends what was tried so far to a file as it goes, so
+//! that a run that is cut off counts; false verdicts are then written there, too, and the run continues after them.
 
 mod formula;
 mod known;
@@ -18,6 +19,8 @@ use num_traits::{One, Signed, Zero};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use real::{Fixed, Gap};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A formula, a question about it, and the answer where it is known.
 #[derive(Debug)]
@@ -319,33 +322,58 @@ fn hold_against_values(case: &Case, refutation: &Refutation) {
     }
 }
 
+/// Asks about a case and holds the answer against the arithmetic of many bits.
+fn try_case(case: &Case, seen: &mut Seen, random: &mut impl Rng) {
+    let text = case.node.text();
+    // A text may fold to a constant that is not finite, which the parser refuses.
+    let Ok(kernel) = text.parse::<Kernel>() else { return };
+    let checked = kernel.check_within(Dim::Exactly(case.dim), case.domain, 150_000);
+    let verdict = checked.unwrap_or_else(|e| panic!("{e}")).verdict;
+    let question = || format!("{text} in R^{} on {}", case.dim, case.domain);
+    match &verdict {
+        Verdict::Proven(_) => {
+            seen.proven += 1;
+            assert_ne!(case.truth, Some(false), "{}: {verdict}", question());
+            hold_against_matrices(case, seen, random);
+        }
+        Verdict::Refuted(refutation) | Verdict::Undefined(refutation) => {
+            seen.refuted += 1;
+            assert_ne!(case.truth, Some(true), "{}: {verdict}", question());
+            hold_against_values(case, refutation);
+        }
+        Verdict::Undecided(_) => seen.undecided += 1,
+    }
+}
+
+/// Appends a line to the log, where there is one.
+fn log(line: &str) {
+    let Ok(path) = std::env::var("MERCER_ATTACK_LOG") else { return };
+    let mut file = std::fs::File::options().append(true).create(true).open(path).unwrap();
+    writeln!(file, "{line}").unwrap();
+}
+
 #[test]
 fn no_verdict_is_false() {
     let variable = |name: &str, default: u64| std::env::var(name).map_or(default, |v| v.parse().unwrap());
     let count = variable("MERCER_ATTACK", 2_000);
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(variable("MERCER_ATTACK_SEED", 1));
+    let seed = variable("MERCER_ATTACK_SEED", 1);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut seen = Seen::default();
-    for _ in 0..count {
+    let mut failures = Vec::new();
+    for tried in 1..=count {
         let case = case(&mut random);
-        let text = case.node.text();
-        // A text may fold to a constant that is not finite, which the parser refuses.
-        let Ok(kernel) = text.parse::<Kernel>() else { continue };
-        let checked = kernel.check_within(Dim::Exactly(case.dim), case.domain, 150_000);
-        let verdict = checked.unwrap_or_else(|e| panic!("{e}")).verdict;
-        match &verdict {
-            Verdict::Proven(_) => {
-                seen.proven += 1;
-                assert_ne!(case.truth, Some(false), "{text} in R^{} on {}: {verdict}", case.dim, case.domain);
-                hold_against_matrices(&case, &mut seen, &mut random);
-            }
-            Verdict::Refuted(refutation) | Verdict::Undefined(refutation) => {
-                seen.refuted += 1;
-                assert_ne!(case.truth, Some(true), "{text} in R^{} on {}: {verdict}", case.dim, case.domain);
-                hold_against_values(&case, refutation);
-            }
-            Verdict::Undecided(_) => seen.undecided += 1,
+        let attempt = AssertUnwindSafe(|| try_case(&case, &mut seen, &mut random));
+        if let Err(panic) = catch_unwind(attempt) {
+            let reason = panic.downcast_ref::<String>().cloned();
+            let reason = reason.unwrap_or_else(|| format!("a panic without a text, at {}", case.node.text()));
+            log(&format!("FALSE seed {seed}, formula {tried}: {reason}"));
+            failures.push(reason);
+        }
+        if tried % 25 == 0 {
+            log(&format!("seed {seed}: {tried} tried, {} failed, {seen:?}", failures.len()));
         }
     }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     let decided = (seen.proven + seen.refuted) as u64;
     assert!(10 * decided > 5 * count && 10 * seen.proven as u64 > count, "{seen:?} of {count}");
 }

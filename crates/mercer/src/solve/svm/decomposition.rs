@@ -6,7 +6,8 @@
 //! others are optimal, when only the changes since they were frozen are made up for.
 
 use crate::gram::{
-    EXPENSIVE_VALUE, Ends, Gram, KeepRows, LeastAndGreatest, Policy, RowSums, Segment, TileMut, Value,
+    BoxProblem, EXPENSIVE_VALUE, Ends, Gram, KeepRows, LeastAndGreatest, Policy, RowSums, Segment, TileMut,
+    Value,
 };
 use crate::real::Precision;
 use crate::tile::Element;
@@ -39,6 +40,10 @@ const EAGERNESS: f64 = 0.2;
 /// more is at the mercy of rounding.
 const PATIENT_STEPS: usize = 100;
 const PATIENT_LEAST: usize = 50_000;
+
+/// Steps per variable, and the fewest, that an engine's own solver may take: where it needs more, Newton steps may help.
+const ENGINE_STEPS: u64 = 50;
+const ENGINE_LEAST: u64 = 1_000_000;
 
 /// Rounds without progress after which kernel rows in single precision count as too coarse.
 const FUTILE: u64 = 50;
@@ -197,6 +202,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
     /// Solves to the tolerance. Nothing is frozen afterwards.
     pub fn run(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
         let tolerance = self.limits.tolerance;
+        self.descend_by_engine(watch)?;
         let mut ends = self.ends(&self.f, &self.up, &self.low);
         let (mut least, mut since) = (f64::INFINITY, 0);
         loop {
@@ -238,6 +244,28 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
                 return Ok(if taken.coarse { End::Coarse } else { End::Stalled });
             }
         }
+    }
+
+    /// Leaves as much of the problem as it can to the engine, where that has a solver of its own.
+    fn descend_by_engine(&mut self, watch: &dyn Watch) -> Result<(), Stopped> {
+        let (qp, limits) = (self.qp, self.limits);
+        let patient = (ENGINE_STEPS * qp.len() as u64).max(ENGINE_LEAST);
+        let problem = BoxProblem {
+            rows: &qp.rows,
+            linear: &qp.linear,
+            kink: qp.kink,
+            lower: &qp.lower,
+            upper: &qp.upper,
+            first: qp.first,
+            tolerance: limits.tolerance,
+            steps: patient.min(limits.steps.saturating_sub(self.spent.steps)),
+            cache: limits.cache,
+        };
+        if let Some(done) = self.gram.descend(&problem, &mut self.beta, &mut self.f, watch)? {
+            self.spent.add(Spent { steps: done.steps, rounds: done.rounds, evaluations: done.evaluations });
+            self.look_at((0..qp.len()).collect());
+        }
+        Ok(())
     }
 
     /// Chooses a working set and solves it; returns the steps it took and the kernel rows that changed weight.

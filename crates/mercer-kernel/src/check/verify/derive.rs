@@ -1,0 +1,78 @@
+//! What the algebra of forms makes of a rule's premises.
+//!
+//! Values at points do not tell apart two functions that differ by less than the bits to which they are compared, or only in a
+//! region without such a point. The algebra tells them apart, but a mistake in it would be a false proof. A claim therefore has
+//! to pass both: it has the values that its rule asks for, and it is the form that the algebra arrives at.
+
+use num_traits::One;
+
+use super::rewrite::decided;
+use crate::check::exact::{Q, int};
+use crate::check::form::{Atom, Form, Space};
+use crate::check::proof::{Claim, Rule};
+use crate::formula::Formula;
+
+/// Whether the algebra reads a formula as this form.
+pub(super) fn is_read_as(formula: &Formula, form: &Form, space: &Space) -> bool {
+    let is_form = |read: &Form| is_same(read, form, space);
+    Form::of(formula, space)
+        .is_some_and(|read| is_form(&read) || read.over_disjoint_columns(space).is_some_and(|r| is_form(&r)))
+}
+
+/// Whether a claim is the form that the algebra makes of its premises by a rule. Rules that do not say what it is accept all.
+pub(super) fn is_derived(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> bool {
+    let space = &claim.space();
+    let forms: Vec<&Form> = premises.iter().map(|p| &p.form).collect();
+    let derived = match (rule, forms.as_slice()) {
+        (Rule::Restriction | Rule::Polarisation, [form]) => Some((*form).clone()),
+        (Rule::DecidedBranch, [form]) => {
+            return decided(&claim.form, space).is_some_and(|derived| is_same(&derived, form, space));
+        }
+        (Rule::RankOne { function }, _) => function.swapped(space).and_then(|g| function.mul(&g, space)),
+        (Rule::Separable { function }, _) => function.swapped(space).map(|g| function.add(&g)),
+        (Rule::Sum { weights }, forms) => weights
+            .iter()
+            .zip(forms)
+            .try_fold(Form::zero(), |sum, (w, form)| Some(sum.add(&w.mul(form, space)?))),
+        (Rule::Product, forms) => {
+            forms.iter().try_fold(Form::constant(Q::one()), |product, form| product.mul(form, space))
+        }
+        (Rule::PowerSeries { function }, [form]) => function.at(form, space),
+        (Rule::Schoenberg, [form]) => form.neg().exp(space),
+        (Rule::NegativePower { power }, [form]) => form.power(&-power, space),
+        (Rule::FractionalPower { power }, [form]) => form.power(power, space),
+        (Rule::Logarithm, [form]) => form.log(space),
+        (Rule::Anchored | Rule::NegatedKernel, [form]) => Some(form.neg()),
+        _ => return true,
+    };
+    derived.is_some_and(|derived| is_same(&derived, &claim.form, space))
+}
+
+/// Whether the algebra knows two forms to be one.
+pub(super) fn is_same(a: &Form, b: &Form, space: &Space) -> bool {
+    let written_out = || Some(written_out(a, space)? == written_out(b, space)?);
+    a == b || written_out() == Some(true)
+}
+
+/// The form as it reads on a space, with |x|² + |z|² − 2⟨x,z⟩ for |x−z|².
+fn written_out(form: &Form, space: &Space) -> Option<Form> {
+    let two = int(2);
+    form.replace(
+        &|atom, e| match atom {
+            Atom::Dot(cols) => Form::dot(cols, space).power(e, space),
+            Atom::NormX(_) | Atom::NormZ(_) => Form::norm(atom.clone(), space).power(e, space),
+            Atom::Distance1(cols) if space.width(cols) == Some(1) => {
+                written_out(&Form::distance1(cols, space).power(e, space)?, space)
+            }
+            Atom::Distance(cols) => {
+                let square = |norm: Atom| Form::norm(norm, space).power(&two, space);
+                square(Atom::NormX(cols.clone()))?
+                    .add(&square(Atom::NormZ(cols.clone()))?)
+                    .sub(&Form::dot(cols, space).scale(&two))
+                    .power(&(e / &two), space)
+            }
+            _ => None,
+        },
+        space,
+    )
+}
