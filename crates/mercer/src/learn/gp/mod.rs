@@ -287,6 +287,17 @@ impl Gp {
     }
 
     /// The best θ of all minimisations; none where the objective has no value at any start.
+    fn learnt(
+        &self,
+        evaluate: &mut Evaluate<'_>,
+        unknowns: &[Unknown],
+        session: &Session<'_>,
+    ) -> Result<Option<Minimum>, LearnError> {
+        let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
+        self.learnt_to(options, evaluate, unknowns, session)
+    }
+
+    /// As [`learnt`](Self::learnt), with other tolerances.
     fn learnt_to(
         &self,
         options: MinimiseOptions,
@@ -403,8 +414,7 @@ impl Learner for Gp {
         let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
         let learns = self.learn && !prepared.is_constant && !start.is_empty();
         let found = if learns {
-            let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
-            self.learnt_to(options, &mut |theta| exact.evaluate(theta, session), &prepared.unknowns, session)?
+            self.learnt(&mut |theta| exact.evaluate(theta, session), &prepared.unknowns, session)?
         } else {
             None
         };
