@@ -282,7 +282,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
             "intercepts": np.ravel(self._y_train_mean).tolist(),
             "scales": scales.tolist(),
             "noise": noise,
-            "factor": self.L_[np.tril_indices(len(X))].tolist(),
+            "factor": self.L_[np.tril_indices(len(X))],
+            "posterior_factor": None,
         }
 
     def _scaled(self, variance):

@@ -233,8 +233,9 @@ impl GaussianProcess {
         Ok(solved)
     }
 
-    /// What is wrong with the parts.
-    pub(super) fn fault(&self) -> Option<String> {
+    /// What is wrong with the parts; none where nothing is.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
         let n = self.mean.centres.nrows();
         let triangles = [("factor", &self.factor), ("posterior factor", &self.posterior_factor)];
         for (name, triangle) in triangles {

@@ -20,7 +20,9 @@ pub mod svm;
 mod system;
 mod wide;
 
-pub(crate) use bounded_lbfgs::{Minimum, Options as MinimiseOptions, minimise as minimise_in_box};
+pub(crate) use bounded_lbfgs::{
+    Minimum, Options as MinimiseOptions, Start as MinimiseStart, minimise as minimise_in_box,
+};
 pub use conjugate_gradient::{
     CgProblem, CgState, Coarse, ConjugateGradient, Lanczos, LowRank, Preconditioner, Unconditioned,
 };
@@ -29,7 +31,8 @@ pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use error::SolveError;
 pub use falkon::{FalkonPreconditioner, LandmarkSystem};
 pub use hinge_newton::{HingeFit, HingeNewton};
-pub(crate) use inducing::{Bound, InducingSums};
+pub(crate) use inducing::Bound;
+pub use inducing::{InducingSums, RowSlopes};
 pub use laplace::{ClassRule, Laplace, Latent};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
 pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};

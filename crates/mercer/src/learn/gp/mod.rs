@@ -8,6 +8,7 @@ mod cg;
 mod classes;
 mod exact;
 mod inducing;
+mod rows;
 mod unknowns;
 
 use rand::SeedableRng;
@@ -22,7 +23,7 @@ use crate::linalg::Cholesky;
 use crate::model::{Expansion, Facts, GaussianProcess, Method};
 use crate::real::Precision;
 use crate::session::Session;
-use crate::solve::{MinimiseOptions, Minimum, Report, SolveError, Status, minimise_in_box};
+use crate::solve::{MinimiseOptions, MinimiseStart, Minimum, Report, SolveError, Status, minimise_in_box};
 use crate::watch::{Stopped, Watch};
 
 use super::admission::Admission;
@@ -38,6 +39,7 @@ use super::targets;
 pub use exact::log_likelihood;
 use exact::{Exact, Factored};
 use inducing::Inducing;
+pub use rows::{ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 pub use unknowns::Learnt;
 use unknowns::{Unknown, add_priors};
 
@@ -194,14 +196,15 @@ impl Gp {
         theta: &[f64],
         session: &Session<'_>,
     ) -> Result<Option<(f64, Vec<f64>)>, LearnError> {
-        let prepared = self.prepare(problem, session)?;
+        let prepared = self.prepare(problem, None, session)?;
         if theta.len() != prepared.unknowns.len() {
             let (rows, found) = (prepared.unknowns.len(), theta.len());
             return Err(LearnError::Length { what: "values of theta", rows, found });
         }
         if let Some(count) = self.inducing {
             let (_, points) = self.inducing_points(count, &prepared, session)?;
-            return Inducing::new(&prepared, &points, session)?.evaluate(theta, session);
+            let blocks = prepared.blocks(&points, session)?;
+            return Inducing::new(&prepared, &points, &blocks, session)?.evaluate(theta, session);
         }
         if self.solver == GpSolver::Cg {
             return self.estimate(&prepared, theta, session);
@@ -217,7 +220,7 @@ impl Gp {
         theta: &[f64],
         session: &Session<'_>,
     ) -> Result<Option<f64>, LearnError> {
-        let prepared = self.prepare(problem, session)?;
+        let prepared = self.prepare(problem, None, session)?;
         let samples = session.load(&prepared.samples)?;
         let exact = self.exact(&prepared, &*samples);
         Ok(exact.factor(theta, session)?.map(|factored| exact.log_likelihood(&factored)))
@@ -233,22 +236,33 @@ impl Gp {
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Vec<(f64, f64, f64)>, LearnError> {
-        let prepared = self.prepare(problem, session)?;
+        let prepared = self.prepare(problem, None, session)?;
         let three = |u: &Unknown| (u.start, u.bounds.0, u.bounds.1);
         Ok(prepared.unknowns.iter().map(three).collect())
     }
 
-    /// What the rows that count give: samples, normalised targets and unknowns.
-    fn prepare(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Prepared, LearnError> {
+    /// What the rows that count give: samples, normalised targets and unknowns. `moments` are those of the targets where the rows are
+    /// a sample of more.
+    fn prepare(
+        &self,
+        problem: &Problem<'_>,
+        moments: Option<&TargetMoments>,
+        session: &Session<'_>,
+    ) -> Result<Prepared, LearnError> {
         let numbers = problem.numbers()?;
         let all = problem.samples()?;
         check_features(all)?;
         let rows = problem.counted();
         let (samples, numbers) = (all.select(&rows), numbers.select(&rows));
+        for found in moments.iter().flat_map(|moments| [moments.means.len(), moments.squares.len()]) {
+            if found != numbers.ncols() {
+                return Err(LearnError::Length { what: "moments of targets", rows: numbers.ncols(), found });
+            }
+        }
         let weights = problem.weights().map(|weights| rows.iter().map(|&row| weights[row]).collect());
         self.kernel.check_columns(samples.ncols())?;
         let kernel = self.kernel.resolve_auto(&session.scales(&samples))?;
-        let (targets, means, scales) = normalised(&numbers, self.normalise);
+        let (targets, means, scales) = normalised(&numbers, self.normalise, moments);
         let variance = mean_square(&targets);
         let is_constant = variance == 0.0;
         let variance = if is_constant { 1.0 } else { variance };
@@ -327,42 +341,57 @@ impl Gp {
         unknowns: &[Unknown],
         session: &Session<'_>,
     ) -> Result<Option<Minimum>, LearnError> {
-        let bounds: Vec<(f64, f64)> = unknowns.iter().map(|unknown| unknown.bounds).collect();
+        let label = |restart: usize| match restart {
+            0 => String::new(),
+            _ => format!("restart {restart} of {}, ", self.restarts),
+        };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut best: Option<Minimum> = None;
         session.begin("Gaussian process", (self.max_iter * (1 + self.restarts)) as u64);
         for restart in 0..=self.restarts {
-            let start = match restart {
+            let start: Vec<f64> = match restart {
                 0 => unknowns.iter().map(|unknown| unknown.start).collect(),
                 _ => unknowns.iter().map(|unknown| unknown.drawn(&mut random)).collect(),
             };
-            let mut failure = None;
-            let mut objective = |theta: &[f64]| match evaluate(theta) {
-                Ok(Some((mut value, mut gradient))) => {
-                    add_priors(unknowns, theta, &mut value, &mut gradient);
-                    session.note(&match restart {
-                        0 => format!("log-likelihood {value:.6}"),
-                        _ => format!("restart {restart} of {}, log-likelihood {value:.6}", self.restarts),
-                    });
-                    gradient.iter_mut().for_each(|slope| *slope = -*slope);
-                    Ok((-value, gradient))
-                }
-                Ok(None) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
-                Err(error) => {
-                    failure = Some(error);
-                    Err(SolveError::Stopped(Stopped))
-                }
-            };
-            let found = minimise_in_box(&mut objective, start, &bounds, options, session);
-            if let Some(error) = failure {
-                return Err(error);
-            }
-            let found = found?;
+            let found =
+                self.minimised(options, evaluate, unknowns, start.into(), &label(restart), session)?;
             if found.value.is_finite() && best.as_ref().is_none_or(|best| found.value < best.value) {
                 best = Some(found);
             }
         }
         Ok(best)
+    }
+
+    /// One minimisation; its value is not finite where the objective has none at the start.
+    fn minimised(
+        &self,
+        options: MinimiseOptions,
+        evaluate: &mut Evaluate<'_>,
+        unknowns: &[Unknown],
+        start: MinimiseStart,
+        label: &str,
+        session: &Session<'_>,
+    ) -> Result<Minimum, LearnError> {
+        let bounds: Vec<(f64, f64)> = unknowns.iter().map(|unknown| unknown.bounds).collect();
+        let mut failure = None;
+        let mut objective = |theta: &[f64]| match evaluate(theta) {
+            Ok(Some((mut value, mut gradient))) => {
+                add_priors(unknowns, theta, &mut value, &mut gradient);
+                session.note(&format!("{label}log-likelihood {value:.6}"));
+                gradient.iter_mut().for_each(|slope| *slope = -*slope);
+                Ok((-value, gradient))
+            }
+            Ok(None) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
+            Err(error) => {
+                failure = Some(error);
+                Err(SolveError::Stopped(Stopped))
+            }
+        };
+        let found = minimise_in_box(&mut objective, start, &bounds, options, session);
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(found?),
+        }
     }
 
     /// The hyper-parameters that maximise the objective, where there is something to learn.
@@ -489,7 +518,7 @@ impl Learner for Gp {
         if problem.classes().is_some() {
             return self.train_classes(problem, session);
         }
-        let prepared = self.prepare(problem, session)?;
+        let prepared = self.prepare(problem, None, session)?;
         let shape = Shape {
             rows: prepared.samples.nrows(),
             columns: prepared.samples.ncols(),
@@ -499,7 +528,7 @@ impl Learner for Gp {
         let resolved = self.resolved(shape, session);
         match resolved {
             Self { inducing: Some(points), .. } => {
-                resolved.train_inducing(points, prepared, problem, session)
+                resolved.train_inducing(points, &prepared, problem, session)
             }
             Self { solver: GpSolver::Cg, .. } => resolved.train_cg(prepared, problem, session),
             _ => resolved.train_exact(prepared, problem, session),
@@ -642,16 +671,26 @@ fn has_noise(expr: &Expr) -> bool {
 
 /// The targets less their means and divided by their standard deviations, the means, and the deviations; 0 and 1 where they stay as
 /// they are.
-fn normalised(targets: &Matrix<f64>, normalise: bool) -> (Matrix<f64>, Vec<f64>, Vec<f64>) {
+fn normalised(
+    targets: &Matrix<f64>,
+    normalise: bool,
+    moments: Option<&TargetMoments>,
+) -> (Matrix<f64>, Vec<f64>, Vec<f64>) {
     let outputs = targets.ncols();
     if !normalise {
         return (targets.clone(), vec![0.0; outputs], vec![1.0; outputs]);
     }
-    let (mut centred, means) = targets::centred(targets);
+    let means = moments.map_or_else(|| targets::means(targets), |moments| moments.means.clone());
+    let mut centred = targets::less(targets, &means);
     let scales: Vec<f64> = (0..outputs)
         .map(|o| {
-            let squares: f64 = (0..centred.nrows()).map(|i| centred.row(i)[o].powi(2)).sum();
-            let deviation = (squares / centred.nrows() as f64).sqrt();
+            let (squares, rows) = match moments {
+                Some(moments) => (moments.squares[o], moments.rows as f64),
+                None => {
+                    ((0..centred.nrows()).map(|i| centred.row(i)[o].powi(2)).sum(), centred.nrows() as f64)
+                }
+            };
+            let deviation = (squares / rows).sqrt();
             // A mean that was rounded leaves a rest of a few units in the last place.
             let rounding = 8.0 * f64::EPSILON * means[o].abs();
             if deviation > rounding && deviation.is_finite() { deviation } else { 0.0 }
