@@ -151,7 +151,7 @@ fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Op
         }
         None => None,
     };
-    notes.extend(not_chosen(arguments, chosen.as_ref()));
+    notes.extend(not_chosen(arguments, chosen.as_ref(), &problem));
     if let Some(Chosen { learner: AnyLearner::Ridge(chosen), .. }) = &chosen {
         ridge = chosen.clone();
     }
