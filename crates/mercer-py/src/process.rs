@@ -1,6 +1,5 @@
 //! Gaussian processes on inducing points from sums over rows that are elsewhere.
 
-use mercer::data::Matrix;
 use mercer::learn::{
     AnyLearner, Gp, LearnError, Origin, Problem, ProcessRows, ProcessStart, RowBlocks, TargetMoments,
 };
