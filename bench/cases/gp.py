@@ -1,13 +1,34 @@
-"""Gaussian processes with one width per column: one likelihood with its gradient."""
+"""Gaussian processes with one width per column: one likelihood with its gradient, and whole fits judged on held-out rows."""
+
+import tempfile
+import time
+import warnings
+from pathlib import Path
 
 import numpy as np
-from harness import Case, Contest, Contestant, Work
-from mercer import GaussianProcessRegressor
+from cases.large import MERCER, peak_of
+from harness import Case, Contest, Contestant, Disagreement, Study, Unavailable, Work
+from mercer import GaussianProcessRegressor, load
 from sklearn import gaussian_process as peer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 COLUMNS = 8
 BAR = 5.0
+
+#: Whole fits: the rows that are trained on at most, how many times as fast as scikit-learn, and whether it takes minutes.
+REAL = {
+    "boston": (5_000, None, False),
+    "uci_energy": (5_000, None, False),
+    "uci_concrete": (5_000, 8.0, False),
+    "uci_airfoil": (5_000, 8.0, False),
+    "kin40k_split": (5_000, None, True),
+}
+
+#: What a fit on inducing points may take, of 100,000 rows.
+MOST_SECONDS, MOST_GB = 180, 2
+
+HEADER = ",".join([*(f"x{j}" for j in range(COLUMNS)), "y"])
 
 
 def cases(settings):
@@ -19,12 +40,22 @@ def cases(settings):
 
         # The likelihood and a gradient of ten entries: relative to the largest, n·eps times the condition of K + σ²I.
         yield Case("gp", f"likelihood + gradient n={n} d={COLUMNS}", 1e-8, load)
+    for name, (most, bar, slow) in REAL.items():
+        load = lambda name=name, most=most, bar=bar: fits(name, settings.size(most, 100), bar, settings)
+        yield Study("gp", f"fit {name}, one width per column", 0.0, load, slow=slow)
+    n, points = settings.size(100_000, 2_000), settings.size(1_024, 32)
+    name = f"fit gp --approx nystrom:{points}, n={n} d={COLUMNS}"
+    yield Study("gp", name, 1e-3, lambda: inducing(settings, n, points), slow=True)
+
+
+def made(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, COLUMNS))
+    return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(n)
 
 
 def contest(n, threads):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, COLUMNS))
-    y = np.sin(X[:, 0]) + 0.5 * X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(n)
+    X, y = made(n)
     kernel = ConstantKernel(1.0) * RBF(np.full(COLUMNS, 2.0)) + WhiteKernel(0.1)
     fixed = {"kernel": kernel, "optimizer": None}
     theirs = peer.GaussianProcessRegressor(**fixed).fit(X, y)
@@ -42,3 +73,70 @@ def work(n):
     """The lower half of K, its factor and its inverse, and the derivatives."""
     pairs = n * (n + 1) / 2
     return Work({"f64": n**3 / 3 + 2 * n**3 / 3 + pairs * COLUMNS * 6}, {"f64": 2 * pairs}, fresh=n * n * 16)
+
+
+def fits(name, most, bar, settings):
+    """Standardised columns and targets, the same kernel with the same bounds and start for both."""
+    X, y, X_test, y_test = (array.astype(np.float64) for array in settings.real(name))
+    rows = np.random.RandomState(1).permutation(len(X))[:most]
+    X, y = X[rows], y[rows]
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    scale[scale == 0] = 1
+    X, X_test = (X - mean) / scale, (X_test - mean) / scale
+    centre, spread = y.mean(), y.std()
+    y, y_test = (y - centre) / spread, (y_test - centre) / spread
+    kernel = ConstantKernel(1.0, (1e-3, 1e4)) * RBF(np.ones(X.shape[1]), (1e-2, 1e4)) + WhiteKernel(0.1, (1e-7, 1e1))
+
+    def fit(estimator, **more):
+        with warnings.catch_warnings():
+            # A column that does not matter has its width at the upper bound.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return estimator(kernel, **more).fit(X, y)
+
+    def quality(model):
+        mean, std = model.predict(X_test, return_std=True)
+        error = (y_test - mean) / std
+        return {
+            "−log likelihood": -model.log_marginal_likelihood_value_,
+            "NLPD": np.mean(0.5 * error**2 + np.log(std) + 0.5 * np.log(2 * np.pi)),
+            "rows outside of 95%": np.mean(np.abs(error) > 1.959964),
+        }
+
+    return Contest(
+        [Contestant("scikit-learn", lambda: fit(peer.GaussianProcessRegressor), quality)],
+        [Contestant("mercer", lambda: fit(GaussianProcessRegressor, n_jobs=settings.threads), quality, bar=bar)],
+        # Both stop within a relative 1e-8 or so of a maximum: a hundredth of a unit of the likelihood.
+        {"−log likelihood": lambda value: value + 0.1, "NLPD": lambda value: value + 0.005},
+    )
+
+
+def inducing(settings, n, points):
+    """The command line on all rows, with its fit for the held-out error, beside one on a tenth of them."""
+    if not MERCER.exists():
+        raise Unavailable(f"needs {MERCER}")
+    folder = tempfile.TemporaryDirectory(prefix="mercer-gp-")
+    X_test, y_test = made(2_000, seed=1)
+
+    def fit(rows):
+        path = Path(folder.name) / f"{rows}.csv"
+        np.savetxt(path, np.column_stack(made(rows)), delimiter=",", fmt="%.8g", comments="", header=HEADER)
+        model = path.with_suffix(".mercer")
+        command = [MERCER, "fit", "gp", path, "--target", "y", "--approx", f"nystrom:{points}", "--quiet", "-o", model]
+        command += ["--threads", settings.threads]
+
+        def run():
+            began, peak = time.perf_counter(), peak_of(command)
+            return load(model), peak, time.perf_counter() - began, folder
+
+        return run
+
+    def answer(result):
+        fitted, peak, seconds, _ = result
+        if not settings.quick and (seconds >= MOST_SECONDS or peak >= MOST_GB):
+            raise Disagreement(f"{seconds:.0f} s and {peak:.2f} GB, allowed {MOST_SECONDS} s and {MOST_GB} GB")
+        error = float(np.sqrt(np.mean((fitted.predict(X_test) - y_test) ** 2)))
+        return {"test RMSE": error, "peak GB": peak}
+
+    return Contest(
+        [Contestant(f"mercer on {n // 10} rows", fit(n // 10), answer)], [Contestant("mercer", fit(n), answer)]
+    )

@@ -191,6 +191,18 @@ def high_water(process):
     return max((int(line.split()[1]) * 1024 / 1e9 for line in status.splitlines() if line.startswith("VmHWM")), default=0.0)
 
 
+def peak_of(command):
+    """The most memory that a command takes until its end, in GB."""
+    child = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE)
+    peak = 0.0
+    while child.poll() is None:
+        peak = max(peak, high_water(child.pid))
+        time.sleep(0.02)
+    if child.returncode != 0:
+        raise Disagreement(f"the command failed: {child.stderr.read().decode()[-500:]}")
+    return peak
+
+
 #: Rows that are written once and repeated: what they say does not matter to the time.
 BLOCK = 10_000
 
@@ -214,13 +226,7 @@ def stream(settings, rows):
     command += ["--scale", "none", "--dtype", "f32", "--threads", str(settings.threads), "-o", model_path, "--quiet"]
 
     def streamed():
-        child = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE)
-        peak = 0.0
-        while child.poll() is None:
-            peak = max(peak, high_water(child.pid))
-            time.sleep(0.02)
-        if child.returncode != 0:
-            raise Disagreement(f"the command failed: {child.stderr.read().decode()[-500:]}")
+        peak = peak_of(command)
         return load(model_path), peak, folder
 
     def quality(result):

@@ -45,7 +45,9 @@ impl Choice {
         };
         let figure = |score: f64| format!("{:.4}", measure.figure(score));
         let judged = match baseline {
-            None => format!("by {criterion} consistency on {rows} rows"),
+            None => format!(
+                "the narrowest kernel that rejects few enough of the rows left out ({criterion}, {rows} rows)"
+            ),
             Some(baseline) => format!(
                 "{criterion} {name}{kind} {} on {rows} rows; {constant}: {}",
                 figure(*score),

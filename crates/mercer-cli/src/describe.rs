@@ -48,7 +48,12 @@ fn kernel(kernel: &Kernel, domain: Option<Domain>) -> Vec<(&'static str, String)
 pub fn learnt(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> {
     let Some(parameters) = facts.read::<Vec<Learnt>>("parameters") else { return Vec::new() };
     let likelihood = facts.number("log_likelihood").unwrap_or(f64::NAN);
-    let mut lines = vec![("likelihood", format!("log-likelihood {likelihood:.4} of the normalised targets"))];
+    let error = facts.number("log_likelihood_error").map_or(String::new(), |error| {
+        let probes = facts.read::<u64>("probes").unwrap_or_default();
+        format!(", estimated from {probes} random probes with a standard error of {error:.2}")
+    });
+    let mut lines =
+        vec![("likelihood", format!("log-likelihood {likelihood:.4} of the normalised targets{error}"))];
     let name = |column: &usize| columns.get(*column).cloned().unwrap_or_else(|| column.to_string());
     let mut rows: Vec<(f64, String)> = Vec::new();
     for parameter in parameters {

@@ -172,6 +172,9 @@ impl From<ModelError> for Failure {
             ModelError::Newer { .. } | ModelError::Requires { .. } => {
                 Self::usage(error).hint("update mercer, or refit the model with this version")
             }
+            ModelError::OutsideDomain { .. } => Self::usage(error).hint(
+                "the row lies outside the range of the training rows: leave it out, or refit on rows that cover it",
+            ),
             other => Self::usage(other),
         }
     }

@@ -9,14 +9,22 @@ use mercer::data::{
 use mercer::design::Approximation;
 use mercer::gram::DenseGram;
 use mercer::learn::search::Split;
-use mercer::learn::{AnyLearner, Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
-use mercer::model::{GaussianProcess, Method, Model, Predictor};
+use mercer::learn::{AnyLearner, Fitted, Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
+use mercer::model::{Facts, Method, Predictor};
 use mercer::select::{Choose, Chosen, Open};
 use mercer::session::Session;
 
 use crate::args;
 use crate::failure::Failure;
 use crate::score::{Errors, Score};
+
+/// What a fit without some of the rows came to.
+pub struct HeldOut {
+    /// The errors on these rows, one for each target.
+    pub errors: Vec<Errors>,
+    /// What is known about the fit.
+    pub facts: Facts,
+}
 
 /// The rows of a file, with targets as a learner needs them.
 pub struct Rows {
@@ -179,13 +187,13 @@ impl Rows {
         learner: &dyn Learner,
         fraction: f64,
         session: &Session<'_>,
-    ) -> Result<Result<Option<Vec<Errors>>, String>, Failure> {
+    ) -> Result<Result<Option<HeldOut>, String>, Failure> {
         let Some(Split { train, held_out }) = self.split(fraction, session)? else { return Ok(Ok(None)) };
         let trained =
-            || -> Result<Model, Failure> { Ok(learner.train(&self.part(Some(&train))?.0, session)?.model) };
-        let model = match trained() {
+            || -> Result<Fitted, Failure> { Ok(learner.train(&self.part(Some(&train))?.0, session)?) };
+        let Fitted { model, facts, .. } = match trained() {
             Err(failure) if !failure.is_interrupt() => return Ok(Err(failure.message().to_owned())),
-            model => model?,
+            fitted => fitted?,
         };
         let outputs = model.predict(&self.dataset.features.select(&held_out), session)?;
         let mut score = Score::of(&model);
@@ -193,8 +201,7 @@ impl Rows {
             Targets::Numbers(numbers) => {
                 let truth = numbers.select(&held_out);
                 score.add_numbers(&truth, &outputs);
-                if let Predictor::GaussianProcess(GaussianProcess { factor: Some(_), .. }) = &model.predictor
-                {
+                if matches!(&model.predictor, Predictor::GaussianProcess(process) if process.has_variance()) {
                     let deviations = model.deviations(&self.dataset.features.select(&held_out), session)?;
                     score.add_deviations(&truth, &outputs, &deviations);
                 }
@@ -204,7 +211,7 @@ impl Rows {
                 None => score = Score::of_inliers(&outputs),
             },
         }
-        Ok(Ok(Some(score.errors(&self.outputs))))
+        Ok(Ok(Some(HeldOut { errors: score.errors(&self.outputs), facts })))
     }
 }
 

@@ -79,8 +79,7 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
         let written = error.print().and_then(|()| std::io::stdout().flush());
         return written.map_or_else(|error| Failure::stdout(&error).report(), |()| ExitCode::SUCCESS);
     }
-    let text = error.render().to_string();
-    let failure = Failure::usage(text.trim_start_matches("error: ").trim_end());
+    let failure = Failure::usage(args::message(error));
     match args::hint(error) {
         Some(hint) => failure.hint(hint).report(),
         None => failure.report(),

@@ -25,6 +25,11 @@ pub fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     writeln!(io::stdout(), "{text}").map_err(|error| Failure::stdout(&error))
 }
 
+/// A number of things: `1 row`, `2 rows`.
+pub fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Prints labelled lines on standard output.
 pub fn print_lines(lines: &[(&str, String)]) -> Result<(), Failure> {
     let width = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);

@@ -4,8 +4,8 @@ use mercer::design::{Approximation, FeatureMap};
 use mercer::kernel::{Kernel, bind_columns, names_columns, with_unknown_columns};
 use mercer::learn::svm::{self, Machine, Svm};
 use mercer::learn::{
-    Admission, AnyLearner, Gp, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver, Perceptron,
-    Ridge, RidgeSolver, Rule, Smoother, Step,
+    Admission, AnyLearner, Gp, GpSolver, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver,
+    Perceptron, Ridge, RidgeSolver, Rule, Smoother, Step,
 };
 use mercer::model::Method;
 use mercer::select::{Open, default_kernel};
@@ -139,17 +139,32 @@ fn gp(arguments: &Fit, names: Option<&[String]>) -> Result<Gp, Failure> {
         Some(text) => kernel(text, names)?,
         None => Gp::default_kernel(),
     };
-    let inducing = match arguments.approx {
-        None | Some(Approx::Exact) => None,
-        Some(Approx::As(Approximation::Nystrom { landmarks, .. })) => Some(landmarks),
+    let (inducing, open) = match arguments.approx {
+        None | Some(Approx::Auto) => (None, GpSolver::Auto),
+        Some(Approx::Exact) => (None, GpSolver::Cholesky),
+        Some(Approx::As(Approximation::Nystrom { landmarks, .. })) => (Some(landmarks), GpSolver::Auto),
         Some(_) => {
             return Err(Failure::usage(
-                "a Gaussian process is approximated by inducing points: --approx nystrom:M, or none",
+                "a Gaussian process is approximated by inducing points: --approx nystrom:M, auto or none",
             ));
         }
     };
+    let solver = match arguments.solver {
+        None => open,
+        Some(_) if inducing.is_some() => {
+            return Err(Failure::usage(
+                "--solver is for a process without inducing points: leave out --approx",
+            ));
+        }
+        Some(Solver::Auto) => GpSolver::Auto,
+        Some(Solver::Cholesky) => GpSolver::Cholesky,
+        Some(Solver::Cg) => GpSolver::Cg,
+        Some(_) => return Err(Failure::usage("the solvers of a Gaussian process are auto, cholesky and cg")),
+    };
     Ok(Gp::new(kernel)
         .noise(arguments.noise)
+        .objective(arguments.objective.unwrap_or_default().into())
+        .solver(solver)
         .variance(!arguments.no_variance)
         .restarts(arguments.restarts.unwrap_or(0))
         .classify(arguments.classify)
@@ -343,6 +358,7 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
+    use mercer::learn::GpObjective;
     use serde_json::json;
 
     fn parsed(text: &str) -> Result<AnyLearner, Failure> {
@@ -381,6 +397,9 @@ mod tests {
                 "gp --kernel rbf(sigma=?) --noise 0.1 --no-variance --restarts 2",
                 Gp::new("rbf(sigma=?)".parse().unwrap()).noise(Some(0.1)).variance(false).restarts(2).into(),
             ),
+            ("gp --solver cg", Gp::default().solver(GpSolver::Cg).into()),
+            ("gp --approx none", Gp::default().solver(GpSolver::Cholesky).into()),
+            ("gp --objective loo", Gp::default().objective(GpObjective::LeaveOneOut).into()),
             ("gp --approx nystrom:50", Gp::default().inducing(Some(50)).into()),
             ("gp --classify", Gp::default().classify(true).into()),
             ("smoother --kernel linear", Smoother::new(Kernel::linear()).into()),

@@ -47,8 +47,7 @@ pub fn settings(arguments: &Tune) -> Result<Settings, Failure> {
         None => (0.5, None),
         Some((_, text)) if method == Method::OneClass && text.trim().starts_with('?') => {
             return Err(Failure::usage(
-                "nu of one-class is the share of outliers that you expect; without known outliers there is nothing to search \
-                 it by",
+                "nu of one-class is the fraction of outliers that you expect; without known outliers it cannot be searched",
             )
             .hint("give a number, such as --nu 0.05"));
         }
@@ -149,7 +148,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     let one_fit = matches!(arguments.criterion, Some(Criterion::Loo | Criterion::Gcv));
     if one_fit && method != Method::Ridge {
         return Err(Failure::usage(format!(
-            "--criterion loo and gcv are for methods whose left-out errors follow from one fit; {method} is judged by folds or \
+            "--criterion loo and gcv are for ridge, whose left-out errors follow from one fit; {method} is judged by folds or \
              holdout"
         )));
     }
@@ -223,7 +222,7 @@ mod tests {
     #[test]
     fn contradictions_are_refused() {
         for (text, message) in [
-            ("one-class --nu ?", "the share of outliers that you expect"),
+            ("one-class --nu ?", "the fraction of outliers that you expect"),
             ("knn --folds 5", "--folds does not apply to the tuning of knn"),
             ("svc --lambda 1", "it is for ridge, logistic"),
             ("smoother --one-se", "--one-se does not apply to the tuning of smoother"),

@@ -34,10 +34,6 @@ impl DeviceLowRank {
         self.matrix.device()
     }
 
-    fn nrows(&self) -> usize {
-        self.matrix.rows().count
-    }
-
     /// The address of a column.
     fn column(&self, column: usize) -> u64 {
         address(self.device(), &self.values) + (column * self.nrows() * 4) as u64
@@ -149,6 +145,10 @@ impl DeviceLowRank {
 }
 
 impl LowRankFactor for DeviceLowRank {
+    fn nrows(&self) -> usize {
+        self.matrix.rows().count
+    }
+
     fn ncols(&self) -> usize {
         self.columns
     }

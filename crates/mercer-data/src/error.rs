@@ -72,7 +72,7 @@ pub enum DataError {
         file: String,
     },
     /// A row has more or fewer fields than the first.
-    #[error("{place}: expected {expected} fields, found {found}")]
+    #[error("{place}: expected {expected} fields, found {found}{advice}")]
     Ragged {
         /// The row.
         place: Place,
@@ -80,6 +80,8 @@ pub enum DataError {
         expected: usize,
         /// Fields of this row.
         found: usize,
+        /// What the row may be, as it follows the message.
+        advice: &'static str,
     },
     /// A line is longer than any row of data.
     #[error("{place}: the line is longer than {limit} bytes; is this a text file?")]
@@ -114,14 +116,14 @@ pub enum DataError {
         place: Place,
     },
     /// A value is missing and the options or the model do not say what to do about it.
-    #[error("{place}: the value is missing (`{text}`); {remedy}")]
+    #[error("{place}: the value is missing{}; {remedy}", if .text.is_empty() { String::new() } else { format!(" (`{}`)", .text) })]
     MissingValue {
         /// The field.
         place: Place,
         /// What is in it.
         text: String,
         /// What would help.
-        remedy: &'static str,
+        remedy: Box<str>,
     },
     /// An infinite number, or one too large for the precision asked for.
     #[error("{place}: `{text}` is not a finite number in {dtype}")]
@@ -160,17 +162,19 @@ pub enum DataError {
         name: String,
     },
     /// A column was asked for that is not there.
-    #[error("{file}: there is no column `{wanted}`; the columns are {columns}")]
+    #[error("{file}: there is no column `{wanted}`{advice}; the columns are {columns}")]
     NoSuchColumn {
         /// The file.
         file: String,
         /// The name or place asked for.
         wanted: String,
+        /// What may be meant, as it follows the name.
+        advice: String,
         /// The columns there are.
         columns: String,
     },
-    /// A column is both a target and a categorical feature, or is named twice.
-    #[error("{file}: the column `{name}` is listed twice")]
+    /// A column is both a target and a feature or a column left out, or is named twice.
+    #[error("{file}: the column `{name}` is listed twice among the targets, features and dropped columns")]
     ColumnAskedTwice {
         /// The file.
         file: String,

@@ -11,6 +11,9 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     {
         return Some("this is a spreadsheet; save the sheet as CSV");
     }
+    if head.starts_with(b"PK\x03\x04") && !ends(&[".npz"]) && !first_member_is_array(head) {
+        return Some("this is a zip archive; unpack it first");
+    }
     if head.starts_with(b"\xd0\xcf\x11\xe0") {
         return Some("this is a workbook of an old Excel; save the sheet as CSV");
     }
@@ -25,6 +28,10 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"%PDF") {
         return Some("this is a PDF document");
     }
+    let pictures: [&[u8]; 4] = [b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"II*\0"];
+    if pictures.iter().any(|start| head.starts_with(start)) {
+        return Some("this is a picture, not a table");
+    }
     if head.starts_with(b"\x89HDF") {
         return Some("this is an HDF5 file; write the array as .npy or the table as CSV or Parquet");
     }
@@ -36,6 +43,9 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     }
     if head.starts_with(b"BZh") || head.starts_with(b"\xfd7zXZ") || head.starts_with(b"\x28\xb5\x2f\xfd") {
         return Some("this file is compressed, but not with gzip; decompress it first");
+    }
+    if let Some(utf16) = unmarked_utf16(head) {
+        return Some(utf16);
     }
     // The last byte may be the first half of \r\n.
     let ends_in_returns = head.len() > 1 && memchr::memchr(b'\r', &head[..head.len() - 1]).is_some();
@@ -50,6 +60,28 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     }
     let json = ends(&[".json", ".jsonl", ".ndjson"]) || text.starts_with(b"{\"") || text.starts_with(b"[{\"");
     json.then_some("this is JSON; write the table as CSV or Parquet")
+}
+
+/// Whether a zip archive begins with a NumPy array, by the name in its first header.
+fn first_member_is_array(head: &[u8]) -> bool {
+    let length = head.get(26..28).map_or(0, |two| usize::from(two[0]) + 256 * usize::from(two[1]));
+    head.get(30..30 + length).is_some_and(|name| name.ends_with(b".npy"))
+}
+
+/// Names text in UTF-16 without a byte-order mark: every other byte of Latin text is zero.
+fn unmarked_utf16(head: &[u8]) -> Option<&'static str> {
+    let pairs = head.chunks_exact(2).take(64);
+    let count = pairs.len();
+    let zeros = |place: usize| pairs.clone().filter(|pair| pair[place] == 0 && pair[1 - place] != 0).count();
+    if count < 4 || head.starts_with(b"\x93NUMPY") {
+        None
+    } else if 10 * zeros(1) >= 9 * count {
+        Some("this is UTF-16 text without a byte-order mark; convert it with `iconv -f UTF-16LE -t UTF-8`")
+    } else if 10 * zeros(0) >= 9 * count {
+        Some("this is UTF-16 text without a byte-order mark; convert it with `iconv -f UTF-16BE -t UTF-8`")
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -71,12 +103,17 @@ mod tests {
             ("a.csv", b"a,b\r1,2\r3,4", "carriage returns"),
             ("a.csv.zst", b"\x28\xb5\x2f\xfd", "gzip"),
             ("a.pkl", b"\x80\x04\x95", "pickle"),
+            ("a.zip", b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0a.csv", "unpack"),
+            ("a.csv", b"\x89PNG\r\n\x1a\n", "picture"),
+            ("a.csv", b"a\0,\0b\0\n\x001\0,\x002\0\n\0", "UTF-16LE"),
+            ("a.csv", b"\0a\0,\0b\0\n\x001\0,\x002\0\n", "UTF-16BE"),
         ] {
             assert!(foreign(name, head).is_some_and(|text| text.contains(word)), "{name}");
         }
         for (name, head) in [
             ("a.csv", &b"a,b\n1,2\n"[..]),
             ("a.npz", b"PK\x03\x04\x14\x00"),
+            ("a", b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0X.npy"),
             ("a", b"1 2:3\n"),
             ("a", b"PAR1"),
         ] {

@@ -100,6 +100,18 @@ impl ColumnRef {
             }),
         }
     }
+
+    /// What may be meant by a column that is not there, as it follows its name in a message.
+    pub(super) fn advice(&self, names: &[String]) -> String {
+        match self {
+            Self::Name(wanted) => {
+                let alike =
+                    names.iter().find(|name| name.trim().to_lowercase() == wanted.trim().to_lowercase());
+                alike.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+            }
+            Self::Index(_) => format!(" (columns are numbered from 0 to {})", names.len().saturating_sub(1)),
+        }
+    }
 }
 
 /// What to do with a missing value: an empty field, `NA`, `NaN`, `null` (in any case) or `?`.

@@ -133,7 +133,7 @@ pub(super) fn sparse_text(opened: Opened, options: &ReadOptions) -> Result<Spars
     let names_label = |column: &ColumnRef| matches!(column, ColumnRef::Name(name) if name == "label");
     if let Some(other) = options.target.iter().find(|column| !names_label(column)) {
         let (wanted, columns) = (other.to_string(), "`label` and numbered features".to_owned());
-        return Err(DataError::NoSuchColumn { file, wanted, columns });
+        return Err(DataError::NoSuchColumn { file, wanted, advice: String::new(), columns });
     }
     let named = [
         ("--categorical", !options.categorical.is_empty()),

@@ -215,14 +215,15 @@ fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// The delimiter that the first lines of a table look separated by: the most frequent of comma, semicolon and tab in
-/// the first line that is not a comment, decimal commas left aside, else runs of blanks where the first two lines have as many of them, else comma.
+/// The delimiter that the first lines of a table look separated by: the most frequent of comma, semicolon, tab and bar in the first
+/// line that is not a comment, decimal commas left aside, else runs of blanks where the first two lines have as many of them, else
+/// comma.
 pub(super) fn sniff_delimiter(head: &[u8]) -> Delimiter {
     let lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     let first = lines.next().unwrap_or_default();
     let mut quoted = false;
-    let mut counts = [(b',', 0usize), (b';', 0), (b'\t', 0)];
+    let mut counts = [(b',', 0usize), (b';', 0), (b'\t', 0), (b'|', 0)];
     for &byte in first {
         quoted ^= byte == b'"';
         if let Some((_, count)) = counts.iter_mut().find(|(d, _)| *d == byte && !quoted) {
@@ -234,7 +235,7 @@ pub(super) fn sniff_delimiter(head: &[u8]) -> Delimiter {
         let digit = |at: Option<usize>| at.and_then(|at| first.get(at)).is_some_and(u8::is_ascii_digit);
         digit(comma.checked_sub(1)) && digit(Some(comma + 1))
     };
-    if counts[1].1 + counts[2].1 > 0 && memchr::memchr_iter(b',', first).all(decimal) {
+    if counts[1..].iter().any(|(_, count)| *count > 0) && memchr::memchr_iter(b',', first).all(decimal) {
         counts[0].1 = 0;
     }
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);

@@ -213,7 +213,9 @@ impl<T: Real> RowBuilder<T> {
     ) -> Result<(), DataError> {
         if width != self.roles.len() {
             let place = Place::at(file, row);
-            return Err(DataError::Ragged { place, expected: self.roles.len(), found: width });
+            let comment = width > 0 && cell(0).text().starts_with(b"#");
+            let advice = if comment { "; comments are read before the first row only" } else { "" };
+            return Err(DataError::Ragged { place, expected: self.roles.len(), found: width, advice });
         }
         let start = self.numbers.len();
         let filled = self.counts.filled;
@@ -270,7 +272,7 @@ impl<T: Real> RowBuilder<T> {
             }
             Parsed::Text => {
                 let (text, place) = (shortened(&cell.text()), place());
-                let advice = advice(&cell.text(), place.column_name(), self.phase);
+                let advice = advice(cell, place.column_name(), self.phase);
                 Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
@@ -283,13 +285,16 @@ impl<T: Real> RowBuilder<T> {
                 return Ok(Fate::Kept);
             }
             (Missing::Drop, Phase::Training) => return Ok(Fate::DropRow),
-            (Missing::Error, Phase::Training) => {
-                "`--missing drop` leaves such rows out, `--missing mean` fills them in, `--missing indicator` also marks them"
-            }
+            (Missing::Error, Phase::Training) => format!(
+                "`--missing mean` fills such values in, `--missing indicator` also marks them, `--missing drop` leaves the rows out, \
+                 `--drop {}` the column",
+                place().column_name()
+            ),
             (_, Phase::Prediction) => {
-                "fill it in, or train the model with `--missing mean`, which stores a value to use"
+                "fill it in, or train the model with `--missing mean`, which stores a value to use".to_owned()
             }
         };
+        let remedy = remedy.into();
         Err(DataError::MissingValue { place: place(), text: shortened(&cell.text()), remedy })
     }
 
@@ -338,7 +343,7 @@ impl<T: Real> RowBuilder<T> {
         let column = &mut self.targets[slot];
         if cell.is_missing() {
             if training && self.missing == Missing::Error {
-                let remedy = "`--missing drop` leaves rows without a target out";
+                let remedy = "`--missing drop` leaves rows without a target out".into();
                 return Err(DataError::MissingValue {
                     place: place(),
                     text: shortened(&cell.text()),
@@ -355,7 +360,7 @@ impl<T: Real> RowBuilder<T> {
             }
             Err(_) => {
                 let (text, place) = (shortened(&cell.text()), place());
-                let advice = advice(&cell.text(), place.column_name(), Phase::Prediction);
+                let advice = advice(cell, place.column_name(), Phase::Prediction);
                 Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
@@ -372,7 +377,7 @@ impl<T: Real> RowBuilder<T> {
         let nothing_there = |position: usize, name: &str| DataError::MissingValue {
             place: Place::file(file).column(position, name),
             text: String::new(),
-            remedy: "every value of the column is, so there is no mean to take",
+            remedy: format!("every value of the column is; `--drop {name}` leaves it out").into(),
         };
         let mut columns = Vec::with_capacity(features.len());
         for (name, position, role) in features {
@@ -493,31 +498,41 @@ impl<T: Real> RowBuilder<T> {
 }
 
 /// What to do about text in a column of numbers, as it follows the message.
-fn advice(text: &[u8], column: &str, phase: Phase) -> String {
-    let cause = if dates::days(text).is_some() {
-        if phase == Phase::Training {
-            return format!(
-                "; it looks like a date: `--dates days` reads dates as numbers of days, `--drop {column}` leaves the column out"
-            );
-        }
-        "a date, and the model was not trained with `--dates days`"
-    } else {
-        match number_with_signs(text) {
-            Some(cause) => cause,
-            None if phase == Phase::Training => {
-                return format!(
-                    "; `--categorical {column}` one-hot encodes a column of text, `--drop {column}` leaves it out"
-                );
-            }
-            None => return String::new(),
-        }
-    };
-    format!(": it has {cause}")
+fn advice(cell: Cell<'_>, column: &str, phase: Phase) -> String {
+    let text = cell.text();
+    let text = &*text;
+    let training = phase == Phase::Training;
+    let drop = format!("`--drop {column}` leaves the column out");
+    if dates::days(text).is_some() {
+        return if training {
+            format!("; it looks like a date: `--dates days` reads dates as numbers of days, {drop}")
+        } else {
+            ": it is a date, and the model was not trained with `--dates days`".to_owned()
+        };
+    }
+    if let Some(cause) = number_with_signs(cell) {
+        return format!(": it has {cause}");
+    }
+    if !training {
+        return String::new();
+    }
+    let mut parts = text.split(|byte| b"/.-".contains(byte));
+    let is_part = |part: &[u8]| matches!(part.len(), 1 | 2 | 4) && part.iter().all(u8::is_ascii_digit);
+    if parts.clone().count() == 3 && parts.all(is_part) {
+        return format!(
+            "; it looks like a date: write dates as 2024-12-31 and read them with `--dates days`, or {drop}"
+        );
+    }
+    if !text.iter().any(u8::is_ascii_alphanumeric) {
+        return format!("; where a value is missing, leave the field empty or write NA; {drop}");
+    }
+    format!("; `--categorical {column}` one-hot encodes a column of text, {drop}")
 }
 
 /// The signs beside its digits that keep a text from being a number; none where it has others.
-fn number_with_signs(text: &[u8]) -> Option<&'static str> {
-    let text = str::from_utf8(text).ok()?;
+fn number_with_signs(cell: Cell<'_>) -> Option<&'static str> {
+    let text = cell.text();
+    let text = str::from_utf8(&text).ok()?;
     let rest = text.trim_matches(|c: char| "%$€£¥+-() ".contains(c));
     let digits =
         rest.starts_with(|c: char| c.is_ascii_digit()) && rest.ends_with(|c: char| c.is_ascii_digit());
@@ -534,7 +549,7 @@ fn number_with_signs(text: &[u8]) -> Option<&'static str> {
         && !rest.contains('.')
         && rest.rsplit(',').next().is_some_and(|part| part.len() != 3)
     {
-        "a decimal comma; write a decimal point, or separate the columns by semicolons"
+        "a decimal comma; a file with decimal commas separates its columns by semicolons or tabs and has no decimal points"
     } else {
         "separators between its digits; write the digits alone"
     })

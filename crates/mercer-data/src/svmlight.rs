@@ -139,6 +139,7 @@ impl SparseText {
             Parsed::Missing => {
                 let remedy =
                     "in LIBSVM text an index left out is 0; `--missing drop` leaves such training rows out";
+                let remedy = remedy.into();
                 Err(DataError::MissingValue { place: place(), text: shortened(text), remedy })
             }
             Parsed::Number(_) | Parsed::Infinite => {

@@ -113,6 +113,7 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
         column.find(names).ok_or_else(|| DataError::NoSuchColumn {
             file: file.to_owned(),
             wanted: column.to_string(),
+            advice: column.advice(names),
             columns: listed(names),
         })
     };

@@ -3,7 +3,7 @@
 use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{GramError, Part, Wanted};
 use mercer::kernel::Kernel;
-use mercer::learn::LearnError;
+use mercer::learn::{GpObjective, LearnError, log_likelihood};
 use mercer::linalg::{Cholesky, CholeskyError};
 use mercer::session::Session;
 use mercer::solve::{ClassRule, Laplace, Latent};
@@ -106,24 +106,33 @@ impl Prior<'_> {
 }
 
 /// Gaussian process regression: the log marginal likelihood of targets whose covariance is K plus `noise` on the diagonal; where
-/// asked for, its derivative, L with LLᵀ = K + noise, and (K + noise)⁻¹·targets. None where the matrix is not positive definite.
+/// asked for, L with LLᵀ = K + noise, and (K + noise)⁻¹·targets. With `objective`, the value is that of the objective of this name and
+/// comes with its derivative. None where the matrix is not positive definite.
 #[pyfunction]
 pub fn gp_regression<'py>(
     py: Python<'py>,
     covariance: Covariance<'py>,
     noise: PyReadonlyArray1<'py, f64>,
     targets: PyReadonlyArray2<'py, f64>,
-    derivative: bool,
+    objective: Option<&str>,
     factor: bool,
     job: Job<'py>,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let objective = match objective {
+        None => None,
+        Some("likelihood") => Some(GpObjective::Likelihood),
+        Some("loo") => Some(GpObjective::LeaveOneOut),
+        Some(other) => {
+            return Err(value_error(format!("the objective is {other:?}; it must be 'likelihood' or 'loo'")));
+        }
+    };
     let prior = covariance.prior()?;
     let n = prior.order();
     let (noise, y) = (noise.as_slice().map_err(value_error)?, matrix(&targets)?);
     if noise.len() != n || y.nrows() != n {
         return Err(value_error(format!("{n} rows, but {} targets and {} noises", y.nrows(), noise.len())));
     }
-    prior.check_memory(if derivative { 4 } else { 2 })?;
+    prior.check_memory(if objective.is_some() { 4 } else { 2 })?;
     let found = job.run(py, |session| -> Result<_, LearnError> {
         let mut k = prior.matrix(session)?;
         noise.iter().enumerate().for_each(|(i, noise)| k.row_mut(i)[i] += noise);
@@ -134,22 +143,13 @@ pub fn gp_regression<'py>(
         };
         let mut coefficients = y.clone();
         cholesky.solve(&mut coefficients, session).map_err(GramError::from)?;
-        let outputs = y.ncols() as f64;
-        let fit: f64 = y.entries().iter().zip(coefficients.entries()).map(|(y, a)| y * a).sum();
-        let constant = n as f64 * (2.0 * std::f64::consts::PI).ln();
-        let value = -0.5 * (fit + outputs * (cholesky.log_determinant() + constant));
-        let derivative = if derivative {
-            let mut weights = cholesky.inverse(session).map_err(GramError::from)?;
-            for i in 0..n {
-                let a = coefficients.row(i).to_vec();
-                for (j, w) in weights.row_mut(i).iter_mut().enumerate() {
-                    let outer: f64 = a.iter().zip(coefficients.row(j)).map(|(a, b)| a * b).sum();
-                    *w = 0.5 * (outer - outputs * *w);
-                }
+        let (value, derivative) = match objective {
+            None => (log_likelihood(&y, &coefficients, &cholesky), None),
+            Some(objective) => {
+                let found = objective.with_weights(&y, &coefficients, &cholesky, session);
+                let (value, weights) = found.map_err(GramError::from)?;
+                (value, Some(prior.derivative(weights, session)?))
             }
-            Some(prior.derivative(weights, session)?)
-        } else {
-            None
         };
         let lower = factor.then(|| lower(cholesky));
         Ok(Some((value, derivative, lower, coefficients)))

@@ -15,6 +15,7 @@ mod landmarks;
 mod model;
 mod neighbours;
 mod parts;
+mod process;
 mod random_features;
 mod remote;
 mod remote_gram;
@@ -50,7 +51,9 @@ mod _native {
     #[pymodule_export]
     use super::neighbours::nearest;
     #[pymodule_export]
-    use super::parts::predict;
+    use super::parts::{deviations, predict};
+    #[pymodule_export]
+    use super::process::{prepare_process, sum_process};
     #[pymodule_export]
     use super::random_features::{draw_features, random_features};
     #[pymodule_export]

@@ -98,6 +98,18 @@ impl NativeModel {
         from_matrix(py, out.map_err(model_error)?)
     }
 
+    /// The standard deviations of the targets at raw rows, of a Gaussian process.
+    fn deviations<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        job: Job<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let samples = rows.samples()?;
+        let out: Result<_, ModelError> = job.run(py, |session| self.0.deviations(&samples, session))?;
+        from_matrix(py, out.map_err(model_error)?)
+    }
+
     #[getter]
     fn kernel(&self) -> Option<NativeKernel> {
         self.0.predictor.kernel().map(|kernel| NativeKernel(kernel.clone()))

@@ -5,10 +5,11 @@ use mercer::gram::GramError;
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
 use mercer::model::{
-    Expansion, Linear, ModelError, Neighbours, Pairs, Predictor, Voted, VotedStep, first_outside,
+    Expansion, GaussianClasses, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Predictor, Voted,
+    VotedStep, first_outside,
 };
 use mercer::session::Session;
-use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -49,9 +50,30 @@ pub enum Parts<'py> {
         coefficients: PyReadonlyArray2<'py, f64>,
         rho: Vec<f64>,
     },
+    /// Classes by a Gaussian process, by the coefficients of its latent functions.
+    #[pyo3(from_item_all)]
+    GaussianClasses {
+        kernel: Bound<'py, NativeKernel>,
+        domain: Option<String>,
+        centres: Rows<'py>,
+        latent: PyReadonlyArray2<'py, f64>,
+    },
     /// A mean of the targets of rows, by a rule in JSON.
     #[pyo3(from_item_all)]
     Neighbours { rows: Rows<'py>, targets: PyReadonlyArray2<'py, f64>, rule: String },
+    /// A mean with a variance, for which the rows of triangles up to the diagonal are kept.
+    #[pyo3(from_item_all)]
+    GaussianProcess {
+        kernel: Bound<'py, NativeKernel>,
+        domain: Option<String>,
+        centres: Rows<'py>,
+        coefficients: PyReadonlyArray2<'py, f64>,
+        intercepts: Vec<f64>,
+        scales: Vec<f64>,
+        noise: f64,
+        factor: Option<PyReadonlyArray1<'py, f64>>,
+        posterior_factor: Option<PyReadonlyArray1<'py, f64>>,
+    },
     /// f(x) = Σᵢ aᵢ k(cᵢ, x − s) + b.
     #[pyo3(from_item_all)]
     Expansion {
@@ -105,6 +127,60 @@ impl Parts<'_> {
             Self::Neighbours { rows, targets, rule } => {
                 let (rows, targets) = (rows.samples()?.into_owned(), matrix(targets)?);
                 Neighbours { rows, targets, rule: serde_json::from_str(rule).map_err(value_error)? }.into()
+            }
+            Self::GaussianProcess {
+                kernel,
+                domain,
+                centres,
+                coefficients,
+                intercepts,
+                scales,
+                noise,
+                factor,
+                posterior_factor,
+            } => {
+                let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
+                check_coefficients(&centres, &coefficients, intercepts)?;
+                let copied = |triangle: &Option<PyReadonlyArray1<'_, f64>>| {
+                    triangle
+                        .as_ref()
+                        .map(|t| t.as_slice().map(<[f64]>::to_vec))
+                        .transpose()
+                        .map_err(value_error)
+                };
+                let process = GaussianProcess {
+                    mean: Expansion {
+                        kernel: kernel.get().0.clone(),
+                        domain: parsed(domain.as_ref())?,
+                        centres: centres.into_owned(),
+                        shift: None,
+                        coefficients,
+                        intercepts: intercepts.clone(),
+                    },
+                    scales: scales.clone(),
+                    noise: *noise,
+                    factor: copied(factor)?,
+                    posterior_factor: copied(posterior_factor)?,
+                    projection: None,
+                };
+                if let Some(fault) = process.fault() {
+                    return Err(value_error(format!("the process has {fault}")));
+                }
+                process.into()
+            }
+            Self::GaussianClasses { kernel, domain, centres, latent } => {
+                let (centres, coefficients) = (centres.samples()?, matrix(latent)?);
+                let intercepts = vec![0.0; coefficients.ncols()];
+                check_coefficients(&centres, &coefficients, &intercepts)?;
+                let latent = Expansion {
+                    kernel: kernel.get().0.clone(),
+                    domain: parsed(domain.as_ref())?,
+                    centres: centres.into_owned(),
+                    shift: None,
+                    coefficients,
+                    intercepts,
+                };
+                GaussianClasses { latent }.into()
             }
             Self::Expansion { kernel, domain, centres, shift, coefficients, intercepts } => {
                 let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
@@ -190,7 +266,7 @@ pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDi
         Predictor::GaussianClasses(classes) => {
             let Expansion { kernel, domain, centres, coefficients, .. } = classes.latent;
             on_kernel(kernel, domain, centres)?;
-            parts.set_item("coefficients", from_matrix(py, coefficients)?)?;
+            parts.set_item("latent", from_matrix(py, coefficients)?)?;
         }
         Predictor::GaussianProcess(process) => {
             let Expansion { kernel, domain, centres, coefficients, intercepts, .. } = process.mean;
@@ -235,6 +311,22 @@ pub fn predict<'py>(
             let predictor = parts.predictor()?;
             job.run(py, |session| predictor.predict(&samples, session))?
         };
+    from_matrix(py, out.map_err(model_error)?)
+}
+
+/// The standard deviation of a new target at every row, one column for each output of a Gaussian process.
+#[pyfunction]
+pub fn deviations<'py>(
+    py: Python<'py>,
+    parts: Parts<'py>,
+    rows: Rows<'py>,
+    job: Job<'py>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let samples = rows.samples()?;
+    let Predictor::GaussianProcess(process) = parts.predictor()? else {
+        return Err(value_error("only a Gaussian process has standard deviations"));
+    };
+    let out = job.run(py, |session| process.deviations(&samples, true, session))?;
     from_matrix(py, out.map_err(model_error)?)
 }
 

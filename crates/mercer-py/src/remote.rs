@@ -12,6 +12,7 @@ use mercer::design::{DesignError, LabelledRows, Loss, LossSums, Rounding};
 use mercer::learn::{AnyLearner, Fitted, LearnError, Learner, Origin, Problem, cost};
 use mercer::pool;
 use mercer::session::Session;
+use mercer::solve::RowSlopes;
 use mercer::watch::{Stopped, Watch};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyRuntimeError;
@@ -19,6 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{learn_error, value_error};
+use crate::process::{RemoteProcess, SampleParts, gp};
 use crate::remote_gram::RemoteEngine;
 use crate::rows::{Rows, from_matrix, matrix};
 use crate::settings::read;
@@ -34,6 +36,8 @@ pub enum Request {
     Rounding { width: f64, weights: Matrix<f64>, intercepts: Vec<f64> },
     /// The kernel matrix times `rhs`, in single or double precision.
     Product { double: bool, rhs: Matrix<f64> },
+    /// The sums over rows of a Gaussian process at values of its kernel's unknowns; with slopes, the gradient in their logarithms.
+    Process { values: Vec<f64>, slopes: Option<RowSlopes> },
 }
 
 impl Request {
@@ -51,6 +55,19 @@ impl Request {
                 dict.set_item("kind", "product")?;
                 dict.set_item("double", double)?;
                 dict.set_item("rhs", from_matrix(py, rhs)?)?;
+                return Ok(dict);
+            }
+            Self::Process { values, slopes } => {
+                let slopes = slopes.map(|slopes| {
+                    let parts = PyDict::new(py);
+                    parts.set_item("twice_by_products", from_matrix(py, slopes.twice_by_products)?)?;
+                    parts.set_item("by_cross", from_matrix(py, slopes.by_cross)?)?;
+                    parts.set_item("by_diagonal", slopes.by_diagonal)?;
+                    Ok::<_, PyErr>(parts)
+                });
+                dict.set_item("kind", if slopes.is_some() { "process gradient" } else { "process sums" })?;
+                dict.set_item("values", values)?;
+                dict.set_item("slopes", slopes.transpose()?)?;
                 return Ok(dict);
             }
         };
@@ -208,6 +225,22 @@ impl RemoteFit {
             let origin = Origin { outputs, ..Origin::default() };
             let problem = Problem::new(samples, &targets).weighted(weights).with_origin(origin);
             ridge.train(&problem, &session.with_memory(memory))
+        })
+    }
+
+    /// A Gaussian process on inducing points, which follows from sums over rows that Python answers with.
+    #[staticmethod]
+    fn process<'py>(
+        settings: &Bound<'py, PyAny>,
+        sample: SampleParts<'py>,
+        outputs: Vec<String>,
+        job: Job<'py>,
+    ) -> PyResult<Self> {
+        let (gp, (sample, moments)) = (gp(settings)?, sample.problem(outputs)?);
+        let (points, targets) = (gp.inducing.unwrap_or(0), moments.means.len());
+        Self::start(&job, move |asker, session| {
+            let rows = RemoteProcess { asker: &asker, points, outputs: targets };
+            gp.fit_rows(&sample, &moments, &rows, session)
         })
     }
 

@@ -1,5 +1,6 @@
 """Estimators on dask collections: the same bits on any number of workers, and the answers of the estimators in memory."""
 
+import json
 import os
 import pickle
 import signal
@@ -85,6 +86,8 @@ PAIRS = {
     "ridge by conjugate gradients": (md.KernelRidge, mercer.KernelRidge, "numbers", {"alpha": 5.0, "solver": "cg", "tol": 1e-12}),
     "logistic": (md.KernelLogisticRegression, mercer.KernelLogisticRegression, "three", {"approx": "nystrom:20", "C": 0.1, "tol": 1e-2}),
     "support vectors": (md.SVC, mercer.SVC, "two", {"approx": "fourier:40", "C": 0.01, "tol": 0.3}),
+    # Gaussian processes on inducing points in memory are the command line's.
+    "Gaussian process": (md.GaussianProcessRegressor, None, "numbers", {"kernel": "rbf(sigma=?)", "alpha": 0.1, "approx": "nystrom:20"}),
 }
 
 
@@ -107,7 +110,8 @@ def fitted(kind, data, weighted=True):
 def numbers(model):
     """All numbers of a model's predictor."""
     parts = model._parts()
-    return [np.asarray(parts[name]) for name in ("weights", "coefficients", "intercepts") if name in parts]
+    names = ("weights", "coefficients", "intercepts", "factor", "posterior_factor")
+    return [np.asarray(parts[name]) for name in names if name in parts]
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +154,7 @@ def test_a_worker_lost_in_the_middle_does_not_matter(two_workers, data, answers,
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", [kind for kind in PAIRS if kind != "support vectors"])
+@pytest.mark.parametrize("kind", [kind for kind in PAIRS if kind not in ("support vectors", "Gaussian process")])
 def test_answers_are_those_in_memory(two_workers, data, kind, weighted):
     # All rows are in the sample, so that landmarks and `auto` are the same.
     X, y, weights = data[0], targets(kind, data), data[3] if weighted else None
@@ -188,6 +192,123 @@ def test_support_vectors_are_those_of_the_same_sums(two_workers, data, labels):
         return each @ np.maximum(0, 1 - signs * outputs).sum(axis=1) + 0.5 * (model._parts()["weights"] ** 2).sum()
 
     assert objective(exact) <= objective(model) * (1 + 1e-6) and objective(model) <= objective(exact) * 1.25
+
+
+def process_in_memory(X, y, weights=None, seed=3, **settings):
+    """The numbers and facts of the library's own fit."""
+    settings = {"method": "gp", "normalise": False, "noise": None, **settings}
+    job = {"threads": 1, "progress": None, "seed": seed}
+    parts, report, _ = _native.train(settings, X, y.reshape(len(y), -1), weights, [], job)
+    return parts, {**json.loads(report["facts"]), "iterations": report["iterations"]}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gaussian_processes_are_those_of_the_same_sums(two_workers, data, weighted):
+    X, y, weights = data[0], data[1], data[3].copy() if weighted else None
+    if weighted:
+        # Rows of weight 0 do not count.
+        weights[20:30] = 0.0
+    model = md.GaussianProcessRegressor("?*rbf(sigma=[?])", approx="nystrom:15", normalize_y=True, random_state=3)
+    model.fit(*chunked(X, y), None if weights is None else chunked(weights)[0])
+    # All rows are in the sample, so that the inducing points are the same, and so is the search up to rounding.
+    parts, facts = process_in_memory(X, y, weights, kernel="?*rbf(sigma=[?])", inducing=15, normalise=True)
+    np.testing.assert_array_equal(model.inducing_points_, parts["centres"])
+    assert model.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], abs=1e-4)
+    # The search stops where a step gains less than 1e-7 of the likelihood, about 100: values near it differ by its root.
+    for found, wanted in zip(model.hyper_parameters_, facts["parameters"], strict=True):
+        assert found["columns"] == wanted["columns"] and found["value"] == pytest.approx(wanted["value"], rel=1e-2)
+    # With given hyper-parameters there is no search, and the rest is linear algebra.
+    given = {"kernel": "1.5*rbf(sigma=1.2)", "noise": 0.05}
+    fixed = md.GaussianProcessRegressor(given["kernel"], alpha=0.05, approx="nystrom:15", random_state=3)
+    fixed.fit(*chunked(X, y), None if weights is None else chunked(weights)[0])
+    parts, facts = process_in_memory(X, y, weights, inducing=15, **given)
+    # The factor of the 15 points has a condition of about 1e6.
+    assert fixed.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], rel=1e-10)
+    np.testing.assert_allclose(fixed._parts()["coefficients"], parts["coefficients"], rtol=0, atol=1e-9 * np.abs(parts["coefficients"]).max())
+
+
+def test_gaussian_processes_learn_on_a_sample_first(two_workers):
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-3, 3, (2_000, 2))
+    y = np.sin(X[:, 0]) + 0.3 * X[:, 1] + 0.1 * rng.standard_normal(len(X))
+    model = md.GaussianProcessRegressor("?*rbf(sigma=[?])", approx="nystrom:30", random_state=0).fit(*chunked(X, y, rows=500))
+    first = model._report["facts"]["learnt_first"]
+    assert first["rows"] == 300 and first["steps"] >= 5
+    # The same search in memory; it ends where a step gains less than 1e-7 of the likelihood, which is about 1,600.
+    _, facts = process_in_memory(X, y, seed=0, kernel="?*rbf(sigma=[?])", inducing=30)
+    assert facts["learnt_first"]["rows"] == 300
+    assert model.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], abs=0.01)
+    assert model.noise_ == pytest.approx(0.01, rel=0.2)
+
+
+def test_deviations_are_lazy_and_processes_are_files(two_workers, data, tmp_path):
+    X, y = data[0], np.column_stack([data[1], data[0][:, 0]])
+    rows = chunked(X)[0]
+    settings = {"kernel": "rbf(sigma=1.5)", "alpha": 0.1, "approx": "nystrom:20", "random_state": 3}
+    for targets in (y[:, 0], y):
+        model = md.GaussianProcessRegressor(**settings).fit(*chunked(X, targets))
+        here = model.predict(X, return_std=True)
+        mean, std = model.predict(rows, return_std=True)
+        assert isinstance(mean, da.Array) and mean.shape == std.shape == targets.shape
+        for found, wanted in zip(dask.compute(mean, std), here, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(model.predict(rows).compute(), here[0])
+        assert (here[1] > np.sqrt(0.1)).all()
+        frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
+        found = dask.compute(*model.predict(frame, return_std=True))
+        for one, other in zip(found, here, strict=True):
+            np.testing.assert_allclose(one.to_numpy(), other, rtol=1e-12)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict(rows).compute(), here[0])
+    model = md.GaussianProcessRegressor(**settings).fit(*chunked(X, y[:, 0]))
+    mean, std = model.predict(X, return_std=True)
+    model.save(tmp_path / "m.mercer")
+    np.testing.assert_array_equal(mercer.load(tmp_path / "m.mercer").predict(X), mean)
+    pd.DataFrame(X, columns=["a", "b", "c"]).to_csv(tmp_path / "rows.csv", index=False)
+    command = [os.environ.get("MERCER_CLI", "mercer"), "predict", tmp_path / "m.mercer", tmp_path / "rows.csv", "--std"]
+    subprocess.run([*command, "-o", tmp_path / "out.csv"], check=True, capture_output=True)
+    written = pd.read_csv(tmp_path / "out.csv")
+    assert written["prediction"].tolist() == mean.tolist() and written["std"].tolist() == std.tolist()
+
+
+def test_processes_that_cannot_be_are_refused(two_workers, data):
+    X, y = chunked(data[0], data[1])
+    for settings, message in (
+        ({"approx": "fourier:20"}, "must be 'nystrom:M'"),
+        ({"approx": "nystrom:351"}, "350"),
+        ({"alpha": 0.0}, "alpha"),
+        ({"kernel": "rbf(sigma=?) + noise(value=?)"}, "noise"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            md.GaussianProcessRegressor(**{"approx": "nystrom:20", **settings}).fit(X, y)
+
+
+def test_long_solves_reach_the_answers_in_memory(data):
+    """Every iterative solver to a tolerance that users ask for; the workers are threads of this process, and the chunks are few."""
+    X, y, labels, weights = data
+    half = {"rows": 175}
+    with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", set_as_default=False) as client:
+        settings = {"kernel": KERNEL, "random_state": 3}
+        logistic = {**settings, "approx": "nystrom:40", "C": 10.0, "tol": 1e-7, "max_iter": 1_000}
+        model = md.KernelLogisticRegression(**logistic, client=client).fit(*chunked(X, labels, weights, **half))
+        expected = mercer.KernelLogisticRegression(**logistic).fit(X, labels, weights)
+        assert model.n_iter_ >= 10
+        np.testing.assert_allclose(model.predict_proba(X), expected.predict_proba(X), rtol=0, atol=1e-4)
+        full = {**settings, "alpha": 0.1}
+        model = md.KernelRidge(**full, solver="cg", tol=1e-9, client=client).fit(*chunked(X, y, weights, **half))
+        expected = mercer.KernelRidge(**full, solver="cholesky").fit(X, y, weights)
+        # The eigenvalues of the system are between 0.1 and about 350.
+        np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=0, atol=1e-5)
+        svc = {**settings, "approx": "fourier:40", "C": 0.1}
+        model = md.SVC(**svc, tol=1e-3, client=client).fit(*chunked(X, two(labels), **half))
+        expected = mercer.SVC(**svc, tol=1e-6).fit(X, two(labels))
+        signs = np.where(two(labels) == "other", 1, -1)
+
+        def objective(model):
+            hinge = np.maximum(0, 1 - signs * model.decision_function(X)).sum()
+            return 0.1 * hinge + 0.5 * (model._parts()["weights"] ** 2).sum()
+
+        assert objective(expected) * (1 - 1e-5) <= objective(model) <= objective(expected) * 1.01
 
 
 def test_frames_and_files(two_workers, data, tmp_path):

@@ -260,10 +260,95 @@ def test_models_are_copied_and_pickled():
             assert not hasattr(clone(model), "base_estimator_") and not hasattr(clone(model), "alpha_")
 
 
-def test_model_files_are_refused(tmp_path):
-    X, y, _ = data(1)
-    with pytest.raises(ValueError, match="pickle it"):
-        mercer.GaussianProcessRegressor("rbf(sigma=1)", alpha=0.1).fit(X, y).save(tmp_path / "m.mercer")
+@pytest.mark.parametrize(
+    "kernel", ["?*rbf(sigma=[?]) + noise(value=?)", 1.5 * RBF([0.7, 2.0, 3.0]) + WhiteKernel(0.1), Matern(0.8, nu=1.5)], ids=str
+)
+@pytest.mark.parametrize("targets", [1, 2])
+@pytest.mark.parametrize("normalize_y", [False, True])
+def test_model_files_predict_as_the_regressor(tmp_path, kernel, targets, normalize_y):
+    X, y, Z = data(3)
+    y = y if targets == 1 else np.column_stack([y, 5 + X[:, 0] ** 2])
+    model = mercer.GaussianProcessRegressor(kernel, alpha=1e-6, normalize_y=normalize_y).fit(X, y)
+    model.save(tmp_path / "m.mercer")
+    found = mercer.load(tmp_path / "m.mercer")
+    mean, std = model.predict(Z, return_std=True)
+    again, deviations = found.predict(Z, return_std=True)
+    close(again, mean, 1e-10)
+    # The file's deviations are those of new targets: with `alpha`, which scikit-learn's leave out.
+    scale = np.std(y, axis=0) if normalize_y else 1.0
+    close(deviations, np.sqrt(std**2 + 1e-6 * scale**2), 1e-7)
+    assert found.info["method"] == "gp" and found.outputs == [str(place) for place in range(targets)]
+    found.save(tmp_path / "again.mercer")
+    assert (tmp_path / "again.mercer").read_bytes() == (tmp_path / "m.mercer").read_bytes()
+
+
+@pytest.mark.parametrize("kernel", ["?*rbf(sigma=?)", 2.0 * RBF(0.7)], ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_model_files_predict_as_the_classifier(tmp_path, kernel, classes):
+    X, y, Z = data(2)
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [0.0, 1.0][: classes - 1])]
+    model = mercer.GaussianProcessClassifier(kernel, multi_class="softmax").fit(X, labels)
+    model.save(tmp_path / "m.mercer")
+    found = mercer.load(tmp_path / "m.mercer")
+    assert found.classes_.tolist() == model.classes_.tolist()
+    assert found.predict(Z).tolist() == model.predict(Z).tolist()
+    # Variances follow from the mode, which Newton's method has found to 1e-10 or so.
+    close(found.predict_proba(Z), model.predict_proba(Z), 1e-6)
+    with pytest.raises(ValueError, match="predict_proba"):
+        found.predict(Z, return_std=True)
+
+
+def test_model_files_that_cannot_be_written_say_why(tmp_path):
+    X, y, _ = data(3)
+    with pytest.raises(ValueError, match="has no translation"):
+        mercer.GaussianProcessRegressor(OWN[0][0], optimizer=None).fit(X, y).save(tmp_path / "m.mercer")
+    labels = np.digitize(y, [0.0, 1.0])
+    with pytest.raises(ValueError, match="softmax"):
+        mercer.GaussianProcessClassifier("rbf").fit(X, labels).save(tmp_path / "m.mercer")
+
+
+def test_leaving_one_out_is_maximised_by_its_own_gradient():
+    X, y, _ = data(1, n=25)
+    kernel = "?*rbf(sigma=?) + noise(value=?)"
+    model = mercer.GaussianProcessRegressor(kernel, alpha=0.0, objective="loo").fit(X, y)
+
+    def density(theta):
+        """Each target given the others, by the definition."""
+        K = model.kernel_.clone_with_theta(theta)(X)
+        total = 0.0
+        for i in range(len(y)):
+            rest = np.arange(len(y)) != i
+            solved = np.linalg.solve(K[np.ix_(rest, rest)], K[rest, i])
+            mean, variance = solved @ y[rest], K[i, i] - solved @ K[rest, i]
+            total -= 0.5 * ((y[i] - mean) ** 2 / variance + np.log(2 * np.pi * variance))
+        return total
+
+    theta = model.kernel_.theta
+    best = density(theta)
+    for place in range(len(theta)):
+        for step in (-0.05, 0.05):
+            moved = theta.copy()
+            moved[place] += step
+            assert density(moved) < best + 1e-6
+    likelihood = mercer.GaussianProcessRegressor(kernel, alpha=0.0).fit(X, y)
+    assert likelihood.log_marginal_likelihood_value_ >= model.log_marginal_likelihood_value_
+    assert best >= density(likelihood.kernel_.theta) - 1e-6
+
+
+def test_targets_that_say_nothing_and_rows_that_contradict_each_other():
+    X, y, Z = data(2, n=12)
+    constant = mercer.GaussianProcessRegressor("rbf", alpha=1e-6, normalize_y=True).fit(X, np.full(12, 4.0))
+    close(constant.predict(Z), np.full(len(Z), 4.0), 1e-12)
+    one = mercer.GaussianProcessRegressor("rbf(sigma=1)", optimizer=None).fit(X[:1], y[:1])
+    close(one.predict(X[:1]), y[:1], 1e-9)
+    twice = np.repeat(X[:1], 2, axis=0)
+    with pytest.raises(np.linalg.LinAlgError, match="alpha"):
+        mercer.GaussianProcessRegressor("rbf", alpha=0.0).fit(twice, [0.0, 1.0])
+    close(mercer.GaussianProcessRegressor("rbf", alpha=1.0).fit(twice, [0.0, 1.0]).predict(twice), [1 / 3, 1 / 3], 1e-12)
+    with pytest.warns(ConvergenceWarning, match="lower bound"):
+        mercer.GaussianProcessRegressor("rbf(sigma=?5..10)", alpha=1e-4).fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        mercer.GaussianProcessRegressor("rbf").fit(X, np.where(np.arange(12) == 3, np.nan, y))
 
 
 def test_threads_do_not_change_the_answer():

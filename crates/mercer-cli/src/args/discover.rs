@@ -49,6 +49,6 @@ pub struct Discover {
 fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("it is a number of seconds above 0".into()),
+        _ => Err("expected a number of seconds above 0".into()),
     }
 }

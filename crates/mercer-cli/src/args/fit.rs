@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use mercer::data::ColumnRef;
 use mercer::gram::Metric;
-use mercer::learn::{ClassWeight, Intercept, Step};
+use mercer::learn::{ClassWeight, GpObjective, Intercept, Step};
 use mercer::model::{Method, Weights};
 
 use super::approx::{Approx, parse as parse_approx};
@@ -87,7 +87,7 @@ Examples:
   mercer fit svc data.csv --target ill --class-weight yes=5,no=1 -o m.mercer
   mercer fit svr data.csv --target y --C 10 --epsilon 0.1 -o m.mercer
   mercer fit one-class data.csv --nu 0.05 -o m.mercer
-  mercer fit gp co2.csv --target ppm --kernel \"?*rbf(sigma=?) + ?*periodic(period=1,length=?)*rbf(sigma=?)\" -o m.mercer
+  mercer fit gp co2.csv --target ppm --scale none --kernel \"?*rbf(sigma=?) + ?*periodic(period=1,length=?)\" -o m.mercer
   mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
   zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
 pub struct Fit {
@@ -123,21 +123,24 @@ pub struct Fit {
     /// svr: half width of the tube within which errors cost nothing [default: from the residuals]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
-    /// Use fixed defaults instead of choosing: rbf(sigma=auto), or rbf(gamma=auto) for classifiers; λ = 1, C = 1, ε = 0.1,
-    /// ν = 0.5
+    /// ridge: take rbf(sigma=auto) and λ = 1 instead of choosing; logistic: take rbf(gamma=auto) and λ = 1 instead of choosing;
+    /// svc: take rbf(gamma=auto) and C = 1 instead of choosing; nu-svc: take rbf(gamma=auto) and ν = 0.5 instead of choosing;
+    /// svr: take rbf(sigma=auto), C = 1 and ε = 0.1 instead of choosing; nu-svr: take rbf(sigma=auto), C = 1 and ν = 0.5 instead of
+    /// choosing; one-class: take rbf(gamma=auto) instead of choosing
     #[arg(long)]
     pub no_tune: bool,
     /// ridge, lms: intercept: none, unpenalised (centred), or penalised on centred data (column) [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
-    /// Solver. ridge: auto, cholesky, mixed, primal, cg; lms: batch, sgd; logistic: newton, gd, sgd
-    #[arg(long, value_enum)]
+    /// ridge: cholesky, mixed, primal or cg [default: auto, the cheapest that fits the memory]; gp: cholesky or cg [default: auto, the
+    /// cheapest of these and of inducing points]; lms: batch or sgd [default: batch]; logistic: newton, gd or sgd [default: newton]
+    #[arg(long, value_enum, value_name = "NAME")]
     pub solver: Option<Solver>,
     /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: M inducing
-    /// points
+    /// points, `none` without them
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
-    /// ridge with --approx or --solver cg: save progress to this file, and resume from it
+    /// ridge: with --approx or --solver cg, save progress to this file, and resume from it
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// lms: step size, below 2/(largest eigenvalue); `auto` takes 1/(its estimate) [default: auto]; logistic: step size of
@@ -184,13 +187,16 @@ pub struct Fit {
     /// perceptron: keep at most this many rows; the least important one is projected onto the others
     #[arg(long, value_name = "N", conflicts_with = "features")]
     pub budget: Option<usize>,
-    /// perceptron: strategy for more than two classes [default: direct]; svc, nu-svc: strategy for more than two classes
-    /// [default: one-vs-one]
-    #[arg(long, value_enum)]
+    /// perceptron: direct or one-vs-rest, for more than two classes [default: direct]; svc, nu-svc: one-vs-one or one-vs-rest, for
+    /// more than two classes [default: one-vs-one]
+    #[arg(long, value_enum, value_name = "NAME")]
     pub multiclass: Option<Multiclass>,
     /// gp: the variance of the noise, as a part of the variance of the target [default: learnt, unless the kernel has a noise(…)]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise: Option<f64>,
+    /// gp: what the unknowns maximise: the likelihood, or the density of each row given all others (loo) [default: likelihood]
+    #[arg(long, value_enum)]
+    pub objective: Option<Objective>,
     /// gp: leave out of the model what standard deviations need: n²/2 numbers for n rows
     #[arg(long)]
     pub no_variance: bool,
@@ -233,6 +239,25 @@ pub enum Solver {
     Newton,
     /// Gradient descent on all rows
     Gd,
+}
+
+/// What the unknowns of a Gaussian process maximise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Objective {
+    /// The likelihood of the targets
+    #[default]
+    Likelihood,
+    /// The density of each target given all other rows
+    Loo,
+}
+
+impl From<Objective> for GpObjective {
+    fn from(objective: Objective) -> Self {
+        match objective {
+            Objective::Likelihood => Self::Likelihood,
+            Objective::Loo => Self::LeaveOneOut,
+        }
+    }
 }
 
 /// How more than two classes are distinguished.

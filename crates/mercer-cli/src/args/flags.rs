@@ -6,7 +6,7 @@ use mercer::model::Method::{
 };
 
 /// Flags that do not apply to every method, without their dashes.
-const FLAGS: [(&str, &[Method]); 29] = [
+const FLAGS: [(&str, &[Method]); 30] = [
     ("kernel", &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass, Gp]),
     ("features", &[Ridge, Lms, Perceptron]),
     ("lambda", &[Ridge, Logistic]),
@@ -15,7 +15,7 @@ const FLAGS: [(&str, &[Method]); 29] = [
     ("no-tune", &[Ridge, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
     ("epsilon", &[Svr]),
     ("bias", &[Ridge, Lms]),
-    ("solver", &[Ridge, Lms, Logistic]),
+    ("solver", &[Ridge, Lms, Logistic, Gp]),
     ("step", &[Lms, Perceptron, Logistic]),
     ("epochs", &[Lms, Perceptron, Logistic]),
     ("tol", &[Ridge, Lms, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
@@ -34,6 +34,7 @@ const FLAGS: [(&str, &[Method]); 29] = [
     ("budget", &[Perceptron]),
     ("multiclass", &[Perceptron, Svc, NuSvc]),
     ("noise", &[Gp]),
+    ("objective", &[Gp]),
     ("no-variance", &[Gp]),
     ("restarts", &[Gp]),
 ];

@@ -58,21 +58,33 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
     command.mut_subcommand(subcommand, |of_methods| {
         let usage = format!("mercer {subcommand} {name} [OPTIONS] --output <MODEL> <DATA>");
         let examples = examples(subcommand, *method, name);
-        of_methods
+        let mut args: Vec<Arg> =
+            of_methods.get_arguments().cloned().map(|arg| of_method(arg, subcommand, *method)).collect();
+        args.push(
+            Arg::new("help")
+                .short('h')
+                .long("help")
+                .help("Print help")
+                .help_heading("Output")
+                .action(ArgAction::HelpShort),
+        );
+        // Groups are shown in the order in which their first flags were added.
+        args.sort_by_key(rank);
+        Command::new(if subcommand == "tune" { "tune" } else { "fit" })
             .about(*about)
             .override_usage(usage)
             .after_help(format!("Examples:\n{examples}\n\nOther methods: mercer {subcommand} --help"))
-            .mut_args(|arg| of_method(arg, subcommand, *method))
             .disable_help_flag(true)
-            .arg(
-                Arg::new("help")
-                    .short('h')
-                    .long("help")
-                    .help("Print help")
-                    .help_heading("Output")
-                    .action(ArgAction::HelpShort),
-            )
+            .groups(of_methods.get_groups().cloned())
+            .args(args)
     })
+}
+
+/// The place of an argument's group in the help; what has no group is first.
+fn rank(arg: &Arg) -> usize {
+    const ORDER: [&str; 5] = ["Data", "Kernel", "Method", "Solver", "Output"];
+    let place = |heading| ORDER.iter().position(|group| *group == heading);
+    arg.get_help_heading().and_then(place).map_or(0, |place| place + 1)
 }
 
 /// An argument in its group, hidden where it does not apply to the method, and without the names of methods before its help.
@@ -87,7 +99,8 @@ fn of_method(arg: Arg, subcommand: &str, method: Method) -> Arg {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let help = for_method(&help, &method.to_string());
     let positional = arg.is_positional();
-    let arg = arg.help(help).hide(of_others);
+    // The values that are possible differ from method to method: the help names them.
+    let arg = arg.help(help).hide(of_others).hide_possible_values(true);
     if positional { arg } else { arg.help_heading(heading) }
 }
 

@@ -1,14 +1,65 @@
-//! What to do about a command line that cannot be understood.
+//! What a command line that cannot be understood gets wrong, and what to do about it.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-/// A hint for flags of other programs, and for values that belong to another command.
-pub fn hint(error: &Error) -> Option<&'static str> {
-    let context = |kind: ContextKind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
+/// What is wrong, in one sentence where that says it all.
+pub fn message(error: &Error) -> String {
+    let (flag, value) = (flag(error), text(error, ContextKind::InvalidValue));
+    match (error.kind(), flag, value) {
+        (ErrorKind::UnknownArgument, Some(flag), _) => match command(error) {
+            Some(command) => format!("`{command}` has no option {flag}"),
+            None => format!("there is no option {flag}"),
+        },
+        (ErrorKind::InvalidSubcommand, ..) => {
+            format!("there is no command {}", text(error, ContextKind::InvalidSubcommand).unwrap_or_default())
+        }
+        (ErrorKind::InvalidValue, Some("<METHOD>"), Some(method)) if !method.is_empty() => {
+            format!("there is no method {method} here; there are {}", allowed(error))
+        }
+        (ErrorKind::InvalidValue, Some(flag), Some(value)) if !value.is_empty() => {
+            format!("{flag} is `{value}`; it must be one of {}", allowed(error))
+        }
+        (ErrorKind::ValueValidation, Some(flag), Some(value)) => {
+            let reason = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+            let reason = match reason.as_str() {
+                "invalid float literal" | "cannot parse float from empty string" => "it must be a number",
+                "invalid digit found in string" | "cannot parse integer from empty string" => {
+                    "it must be a whole number, 0 or more"
+                }
+                other => other,
+            };
+            format!("{flag} is `{value}`; {reason}")
+        }
+        _ => {
+            let rendered = error.render().to_string();
+            let rendered = rendered.trim_start_matches("error: ").trim_end();
+            rendered.trim_end_matches("For more information, try '--help'.").trim_end().to_owned()
+        }
+    }
+}
+
+/// What to do about it: the name in this program for what others call differently, or a name that is much like the one typed.
+pub fn hint(error: &Error) -> Option<String> {
+    if let Some(known) = translated(error) {
+        return Some(known.to_owned());
+    }
+    let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::SuggestedSubcommand];
+    let alike = kinds.into_iter().find_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(name)) => Some(name.clone()),
+        Some(ContextValue::Strings(names)) => names.first().cloned(),
         _ => None,
-    };
-    let flag = context(ContextKind::InvalidArg)?.split([' ', '=']).next()?;
+    });
+    match (alike, error.kind()) {
+        (Some(name), _) => Some(format!("did you mean {name}?")),
+        (None, ErrorKind::UnknownArgument) => Some(format!("`{} --help` lists the options", command(error)?)),
+        (None, ErrorKind::InvalidSubcommand) => Some("`mercer --help` lists the commands".to_owned()),
+        (None, _) => None,
+    }
+}
+
+/// A hint for flags and methods by the names of other programs, and for values that belong to another command.
+fn translated(error: &Error) -> Option<&'static str> {
+    let (flag, value) = (flag(error)?, text(error, ContextKind::InvalidValue));
     match (error.kind(), flag) {
         (ErrorKind::UnknownArgument, "--gamma" | "-g") => {
             Some("write it in the kernel: --kernel \"rbf(gamma=0.1)\"")
@@ -29,13 +80,66 @@ pub fn hint(error: &Error) -> Option<&'static str> {
         (ErrorKind::UnknownArgument, "--n-jobs" | "--jobs" | "-j") => {
             Some("the number of threads is --threads")
         }
+        (ErrorKind::UnknownArgument, "--folds") => {
+            Some("`fit` holds rows out once, with --holdout; `mercer tune` takes --folds")
+        }
+        (ErrorKind::UnknownArgument, "--test-size" | "--split") => {
+            Some("the fraction of rows to hold out is --holdout")
+        }
         (ErrorKind::UnknownArgument, "--cv") => Some("the number of folds is --folds, for `mercer tune`"),
         (ErrorKind::UnknownArgument, "--standardize" | "--normalize") => Some("see --scale"),
         (ErrorKind::ValueValidation, "--lambda" | "--C" | "--nu" | "--epsilon" | "-k")
-            if context(ContextKind::InvalidValue).is_some_and(|value| value.starts_with('?')) =>
+            if value.is_some_and(|value| value.starts_with('?')) =>
         {
             Some("`?` marks a value to search for; use `mercer tune` instead of `mercer fit`")
         }
+        (ErrorKind::InvalidValue, "<METHOD>") => of_method(value?),
         _ => None,
+    }
+}
+
+/// A hint for what other programs call methods.
+fn of_method(name: &str) -> Option<&'static str> {
+    match name.to_ascii_lowercase().as_str() {
+        "svm" => Some("svc classifies, svr predicts numbers, one-class finds outliers"),
+        "classification" | "classifier" | "classify" => {
+            Some("svc and logistic classify; logistic gives probabilities")
+        }
+        "regression" | "regressor" => Some("ridge and svr predict numbers"),
+        "krr" | "kernel-ridge" | "linear" | "ols" => Some("the method is ridge"),
+        "logit" | "logreg" => Some("the method is logistic"),
+        "gpr" | "gpc" | "gaussian-process" | "kriging" => Some("the method is gp"),
+        "kneighbors" | "neighbours" | "neighbors" => Some("the method is knn"),
+        "outliers" | "anomaly" | "novelty" => Some("the method is one-class"),
+        _ => None,
+    }
+}
+
+fn text(error: &Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    }
+}
+
+/// The flag as typed, without what clap shows after it: `--lambda` of `--lambda <NUMBER>`.
+fn flag(error: &Error) -> Option<&str> {
+    text(error, ContextKind::InvalidArg)?.split([' ', '=']).next()
+}
+
+/// The command and the method, from the usage that belongs to the error.
+fn command(error: &Error) -> Option<String> {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else { return None };
+    let usage = usage.to_string();
+    let words = usage.trim().trim_start_matches("Usage:").split_whitespace();
+    let words: Vec<&str> = words.take_while(|word| !word.starts_with(['[', '<', '-'])).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// The values that are allowed.
+fn allowed(error: &Error) -> String {
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(values)) => values.join(", "),
+        _ => String::new(),
     }
 }

@@ -33,7 +33,7 @@ pub use discover::Discover;
 pub use explore::Explore;
 pub use fit::{Fit, Multiclass, Solver};
 pub use flags::{methods_of, tuned_methods_of};
-pub use mistakes::hint;
+pub use mistakes::{hint, message};
 pub use plan::Plan;
 pub use plot::{Kind, Plot};
 pub use tune::{Criterion, Score, Tune};
@@ -236,7 +236,7 @@ pub struct Info {
 /// `mercer convert`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Which way it goes is told by IN: a model of mercer becomes LIBSVM's text, and the other way round.
+The direction follows from IN: a mercer model is written as LIBSVM's text, and LIBSVM's text as a mercer model.
 
 Examples:
   mercer convert m.mercer libsvm.model
@@ -381,7 +381,7 @@ fn parse_column(text: &str) -> Result<ColumnRef, String> {
 fn parse_probability(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
-        _ => Err("it is a number between 0 and 1, as in 0.95".into()),
+        _ => Err("expected a number between 0 and 1, such as 0.95".into()),
     }
 }
 

@@ -80,7 +80,7 @@ pub fn run(arguments: &Discover) -> Result<(), Failure> {
                 let bytes = rendered(&figure, format, false, 1.0)?;
                 data::write_atomically(path, |file| file.write_all(&bytes))?;
             }
-            None => output::warn("no part of the formula stands on a single column, so nothing is drawn"),
+            None => output::warn("no term of the formula uses a single column, so nothing is drawn"),
         }
     }
     let columns = rows.dataset.features.ncols();
@@ -137,7 +137,7 @@ fn search(arguments: &Discover, session: &Session<'_>) -> Result<Outcome, Failur
     if let Targets::Numbers(numbers) = rows.targets_of() {
         let truth = numbers.select(&split.held_out);
         score.add_numbers(&truth, &outputs);
-        if matches!(&model.predictor, Predictor::GaussianProcess(process) if process.factor.is_some()) {
+        if matches!(&model.predictor, Predictor::GaussianProcess(process) if process.has_variance()) {
             score.add_deviations(&truth, &outputs, &model.deviations(&held_out, session)?);
         }
     }

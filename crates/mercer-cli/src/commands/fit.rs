@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
 use mercer::learn::search::Split;
-use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape};
+use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape, Targets};
 use mercer::model::{Facts, Method, Predictor};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
@@ -151,7 +151,7 @@ fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Op
         }
         None => None,
     };
-    notes.extend(not_chosen(arguments, chosen.as_ref()));
+    notes.extend(not_chosen(arguments, chosen.as_ref(), &problem));
     if let Some(Chosen { learner: AnyLearner::Ridge(chosen), .. }) = &chosen {
         ridge = chosen.clone();
     }
@@ -206,13 +206,22 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
         seconds.holdout = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let (problem, mut notes) = rows.problem()?;
-        notes.extend(not_chosen(arguments, chosen.as_ref()));
-        let fitted = learner.train(&problem, session)?;
-        seconds.fit = clock.elapsed().as_secs_f64();
+        notes.extend(not_chosen(arguments, chosen.as_ref(), &problem));
         let holdout = holdout.unwrap_or_else(|reason| {
             notes.push(format!("held-out error not available: {reason}"));
             None
         });
+        // What was learnt without the held-out rows is near what all rows say.
+        let near = holdout.as_ref().and_then(|held_out| learner.continued(&held_out.facts));
+        let mut fitted = near.as_ref().unwrap_or(&learner).train(&problem, session)?;
+        if near.is_some() {
+            // As asked for: the random starts were tried without the held-out rows.
+            if let Some(restarts) = learner.settings(session).read::<usize>("restarts") {
+                fitted.model.settings.set("restarts", restarts);
+            }
+        }
+        seconds.fit = clock.elapsed().as_secs_f64();
+        let holdout = holdout.map(|held_out| held_out.errors);
         let lines = describe::learnt(&fitted.facts, &rows.dataset.feature_names);
         let source = rows.dataset.source.clone();
         Ok(Outcome { fitted, chosen, notes, holdout, source, rows: count, features: columns, seconds, lines })
@@ -220,9 +229,16 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
 }
 
 /// The note where something was left open and could not be chosen.
-fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>) -> Option<String> {
+fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>, problem: &Problem<'_>) -> Option<String> {
     let missing = settings::open(arguments).is_some() && chosen.is_none();
-    missing.then(|| "too few rows to choose the kernel and the penalty; using fixed defaults".to_owned())
+    let reason = match &problem.targets {
+        Targets::Numbers(numbers) if (1..numbers.nrows()).all(|row| numbers.row(row) == numbers.row(0)) => {
+            "the target is the same in every row"
+        }
+        Targets::Classes { .. } if problem.nrows() >= 10 => "too few rows of each class",
+        _ => "too few rows",
+    };
+    missing.then(|| format!("{reason} to choose the kernel and the penalty by; using fixed defaults"))
 }
 
 /// Saves and reports.
@@ -314,10 +330,10 @@ fn lines(
     let mut lines = vec![(
         "data",
         format!(
-            "{}: {} rows, {} features, target {}",
+            "{}: {}, {}, target {}",
             data.source,
-            data.rows,
-            data.features,
+            output::counted(data.rows, "row"),
+            output::counted(data.features, "feature"),
             data.targets.join(", ")
         ),
     )];

@@ -1,6 +1,6 @@
 //! `mercer info`.
 
-use mercer::model::{Calibration, Model};
+use mercer::model::{Calibration, Facts, Model};
 
 use super::coefficients;
 use crate::args::Info;
@@ -44,9 +44,15 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
         lines.push(("rows kept", rows.nrows().to_string()));
     }
     lines.push(("settings", model.settings.to_string()));
-    lines.push(("report", model.report.to_string()));
+    lines.push(("report", model.report.clone().without(HELD_OUT).to_string()));
+    if let Some(scores) = model.report.read::<Facts>(HELD_OUT) {
+        lines.push(("held out", scores.to_string()));
+    }
     output::print_lines(&lines)
 }
+
+/// The entry of a report with the scores on held-out rows.
+const HELD_OUT: &str = "held_out";
 
 fn shortened(names: &[String], count: usize, what: &str) -> String {
     match names.len() {

@@ -147,7 +147,7 @@ impl Spread {
         };
         let path = arguments.model.display();
         match &model.predictor {
-            Predictor::GaussianProcess(process) if process.factor.is_some() && model.classes.is_none() => {
+            Predictor::GaussianProcess(process) if process.has_variance() && model.classes.is_none() => {
                 Ok(spread)
             }
             _ if !spread.is_asked() => Ok(spread),
@@ -238,7 +238,7 @@ impl Run<'_> {
             self.session.check()?;
             let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.session))?;
             let has_spread = matches!(&self.model.predictor, Predictor::GaussianProcess(process)
-                if process.factor.is_some() && self.model.classes.is_none());
+                if process.has_variance() && self.model.classes.is_none());
             // The score tells how good the distributions are, where the data has the target.
             let wanted = has_spread && (self.spread.is_asked() || !chunk.targets.is_empty());
             let deviations = match wanted {

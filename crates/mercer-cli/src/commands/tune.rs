@@ -183,11 +183,11 @@ impl Searcher<'_> {
         let mut outcome = self.search(learner, (&searched, &all), criterion, session)?;
         outcome.source = rows.dataset.source.clone();
         match rows.hold_out(&outcome.learner, arguments.outer, session)? {
-            Ok(errors) => outcome.held_out = errors,
-            Err(reason) => notes.push(format!("no score on rows kept apart: {reason}")),
+            Ok(held_out) => outcome.held_out = held_out.map(|held_out| held_out.errors),
+            Err(reason) => notes.push(format!("no held-out score: {reason}")),
         }
         if outcome.held_out.is_none() && arguments.outer > 0.0 {
-            notes.push("too few rows to keep some apart from the search".to_owned());
+            notes.push("too few rows to hold some out of the search".to_owned());
         }
         outcome.notes = notes;
         Ok(outcome)

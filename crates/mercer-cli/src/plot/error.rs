@@ -7,7 +7,7 @@ use super::figure::Point;
 #[non_exhaustive]
 pub enum PlotError {
     /// A value is NaN, infinite, or too large for the arithmetic of axes.
-    #[error("{what}: value {index} (from 0) is {value}; what is drawn is a number between ±1e300")]
+    #[error("{what}: value {index} (from 0) is {value}; values must be within ±1e300")]
     NotFinite {
         /// What the values are.
         what: String,
@@ -33,7 +33,7 @@ pub enum PlotError {
         expected: usize,
     },
     /// A value on a logarithmic axis is not positive.
-    #[error("{what}: value {index} (from 0) is {value}; a logarithmic axis takes numbers above 0")]
+    #[error("{what}: value {index} (from 0) is {value}; a logarithmic axis needs numbers above 0")]
     NotPositive {
         /// What the values are.
         what: String,
@@ -71,7 +71,7 @@ pub enum PlotError {
         classes: usize,
     },
     /// The picture would be empty or too large.
-    #[error("a picture of {width} × {height} pixels (scale {scale}): each is between 1 and 20000")]
+    #[error("a picture of {width} × {height} pixels (scale {scale}): each must be between 1 and 20000")]
     Scale {
         /// Pixels to a point.
         scale: f64,

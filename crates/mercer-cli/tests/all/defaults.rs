@@ -209,4 +209,14 @@ fn few_rows_have_plain_defaults_and_a_note() {
     bench.write("d.csv", table(9));
     let report = bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "-o", "m.mercer"]);
     assert!(report.contains("too few rows to choose"), "{report}");
+    bench.write("flat.csv", "a,y\n".to_owned() + &(0..30).map(|i| format!("{i},5\n")).collect::<String>());
+    let report = bench.ok(&["fit", "ridge", "flat.csv", "--target", "y", "-o", "m.mercer"]);
+    assert!(report.contains("the target is the same in every row"), "{report}");
+    bench.write(
+        "rare.csv",
+        "a,y\n".to_owned()
+            + &(0..30).map(|i| format!("{i},{}\n", if i == 3 { "b" } else { "a" })).collect::<String>(),
+    );
+    let report = bench.ok(&["fit", "svc", "rare.csv", "--target", "y", "-o", "m.mercer"]);
+    assert!(report.contains("too few rows of each class"), "{report}");
 }

@@ -155,10 +155,24 @@ fn flags_of_other_programs_are_translated() {
         ("--alpha", "1", "--lambda"),
         ("--lambda", "?", "mercer tune"),
         ("--n-jobs", "2", "--threads"),
+        ("--folds", "5", "mercer tune"),
+        ("--lamda", "1", "did you mean --lambda?"),
+        ("--frobnicate", "1", "`mercer fit ridge --help` lists the options"),
     ] {
         let error = bench.fails(2, &[&fit[..], &[flag, value]].concat());
         assert!(error.contains("hint: ") && error.contains(hint), "{error}");
+        assert!(error.lines().count() == 2, "{error}");
     }
+    for (method, hint) in [("svm", "svc classifies"), ("krr", "ridge"), ("ridg", "did you mean ridge?")] {
+        let error = bench.fails(2, &["fit", method, "d.csv", "--target", "y", "-o", "m.mercer"]);
+        assert!(error.contains(&format!("there is no method {method}")) && error.contains(hint), "{error}");
+    }
+    let error = bench.fails(2, &[&fit[..], &["--lambda", "much"]].concat());
+    assert!(error.contains("--lambda is `much`; it must be a number"), "{error}");
+    let error = bench.fails(2, &["fit", "ridge", "d.csv", "--target", "Y", "-o", "m.mercer"]);
+    assert!(error.contains("no column `Y` (did you mean `y`?)"), "{error}");
+    let error = bench.fails(2, &["fit", "ridge", "d.csv", "--target", "9", "-o", "m.mercer"]);
+    assert!(error.contains("no column `9` (columns are numbered from 0 to 2)"), "{error}");
 }
 
 #[test]
@@ -228,4 +242,35 @@ fn a_step_scales_the_perceptron_and_moves_logistic_regression() {
     assert_ne!(gd("0.01"), gd("0.02"));
     let newton = ["fit", "logistic", "d.csv", "--target", "y", "--C", "1", "--step", "1", "-o", "m"];
     assert!(bench.fails(2, &newton).contains("--solver gd and sgd"));
+}
+
+#[test]
+fn rows_outside_the_domain_of_a_kernel_come_with_advice() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(30));
+    let fit = ["fit", "ridge", "d.csv", "--target", "y", "--lambda", "0.1", "-o", "m.mercer"];
+    bench.ok(&[&fit[..], &["--kernel", "chi2", "--scale", "minmax"]].concat());
+    bench.ok(&["predict", "m.mercer", "d.csv"]);
+    bench.write("far.csv", "a,b\n-1000,-1000\n");
+    let error = bench.fails(2, &["predict", "m.mercer", "far.csv"]);
+    assert!(error.contains("below 0") && error.contains("outside the range of the training rows"), "{error}");
+}
+
+#[test]
+fn an_answer_that_rounding_spoils_is_not_called_converged() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(60));
+    let fit = ["fit", "ridge", "d.csv", "--target", "y", "--kernel", "rbf(sigma=1e9)", "--lambda", "1e-12"];
+    let output = bench.run(&[&fit[..], &["-o", "m.mercer", "--json"]].concat());
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_ne!(document["report"]["status"], "converged", "{document}");
+}
+
+#[test]
+fn sparse_rows_are_not_said_to_be_moved_to_the_unit_interval() {
+    let bench = Bench::new();
+    bench.write("s.svm", "1 1:3 2:5\n-1 1:1\n1 2:4\n-1 1:2 2:1\n1 1:3 2:4\n-1 1:0.5 2:0.5\n");
+    let report = bench
+        .ok(&["fit", "svc", "s.svm", "--target", "label", "--scale", "minmax", "--C", "1", "-o", "m.mercer"]);
+    assert!(report.contains("divided by the largest magnitude of each column"), "{report}");
 }

@@ -121,3 +121,137 @@ fn discover_finds_a_cycle_and_says_so() {
     assert!(r2 > 0.95, "{r2}");
     bench.ok(&["predict", "m.mercer", "d.csv", "--std", "-o", "out.csv"]);
 }
+
+#[test]
+fn conjugate_gradients_say_how_sure_they_are_of_the_likelihood() {
+    let bench = Bench::new();
+    bench.write("d.csv", waves(150));
+    let fit = ["fit", "gp", "d.csv", "--target", "y", "--kernel", "?*rbf(sigma=?)", "--drop", "other"];
+    let exact: Value = serde_json::from_str(
+        &bench.ok(&[&fit[..], &["--solver", "cholesky", "--json", "-o", "e.mercer"]].concat()),
+    )
+    .unwrap();
+    let found: Value = serde_json::from_str(
+        &bench.ok(&[&fit[..], &["--solver", "cg", "--json", "-o", "m.mercer"]].concat()),
+    )
+    .unwrap();
+    let likelihood = |document: &Value| document["log_likelihood"].as_f64().unwrap();
+    let error = found["log_likelihood_error"].as_f64().unwrap();
+    assert!((likelihood(&found) - likelihood(&exact)).abs() < 1.0 + 4.0 * error, "{found}");
+    assert_eq!(found["solver"], "cg");
+    assert!(found["report"]["solver"].as_str().unwrap().contains("conjugate gradients"));
+    let text = bench.ok(&[&fit[..], &["--solver", "cg", "-o", "m.mercer"]].concat());
+    assert!(text.contains("10 random probes with a standard error of"), "{text}");
+    let deviations = |model: &str| column(&bench.ok(&["predict", model, "d.csv", "--std"]), "std");
+    for (cg, cholesky) in deviations("m.mercer").iter().zip(deviations("e.mercer")) {
+        assert!((cg / cholesky - 1.0).abs() < 0.1, "{cg} and {cholesky}");
+    }
+    for (flags, expected) in [
+        (&["--solver", "newton"][..], "auto, cholesky and cg"),
+        (&["--solver", "cg", "--approx", "nystrom:20"], "without inducing points"),
+        (&["--solver", "cg", "--objective", "loo"], "Cholesky solver"),
+        (&["--solver", "cg", "--noise", "0"], "noise above 0"),
+        (&["--approx", "fourier:20"], "nystrom:M"),
+    ] {
+        let error = bench.fails(2, &[&fit[..], flags, &["-o", "n.mercer"]].concat());
+        assert!(error.contains(expected), "{flags:?}: {error}");
+    }
+}
+
+#[test]
+fn leaving_one_out_is_an_objective() {
+    let bench = Bench::new();
+    bench.write("d.csv", waves(60));
+    let fit = ["fit", "gp", "d.csv", "--target", "y", "--json"];
+    let document =
+        |flags: &[&str]| -> Value { serde_json::from_str(&bench.ok(&[&fit[..], flags].concat())).unwrap() };
+    let likelihood = document(&["-o", "a.mercer"]);
+    let loo = document(&["--objective", "loo", "-o", "b.mercer"]);
+    assert_eq!(
+        (&likelihood["objective"], &loo["objective"]),
+        (&"likelihood".into(), &"leave-one-out".into())
+    );
+    // Both are maxima of their own: that of the likelihood has the larger likelihood.
+    let value = |document: &Value| document["log_likelihood"].as_f64().unwrap();
+    assert!(value(&likelihood) >= value(&loo) && likelihood["parameters"] != loo["parameters"]);
+}
+
+/// The fit to all rows starts where the one without the held-out rows ended, and tells the same settings.
+#[test]
+fn the_second_fit_starts_where_the_first_ended() {
+    let bench = Bench::new();
+    bench.write("d.csv", waves(90));
+    let steps = |holdout: &str| -> (u64, f64, Value) {
+        let fit = ["fit", "gp", "d.csv", "--target", "y", "--restarts", "2", "--json", "-o", "m.mercer"];
+        let text = bench.ok(&[&fit[..], &["--holdout", holdout]].concat());
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let steps = document["report"]["iterations"].as_u64().unwrap();
+        (steps, document["log_likelihood"].as_f64().unwrap(), document["restarts"].clone())
+    };
+    let ((alone, best, asked), (after, near, kept)) = (steps("0"), steps("0.2"));
+    assert!(after < alone, "{after} steps after the held-out fit, {alone} without it");
+    assert!(near > best - 0.5, "{near} against {best}");
+    assert_eq!((asked, kept), (2.into(), 2.into()));
+}
+
+#[test]
+fn a_plan_takes_what_a_fit_would() {
+    let bench = Bench::new();
+    let plan = |shape: &str, more: &[&str]| -> Value {
+        let plan = ["plan", "gp", "--shape", shape, "--kernel", "?*rbf(sigma=?)", "--json"];
+        serde_json::from_str(&bench.ok(&[&plan[..], more].concat())).unwrap()
+    };
+    for (shape, more, way) in [
+        ("2000,4", &[][..], "dual-double"),
+        ("5000,4", &["--memory", "300M"], "conjugate-gradients"),
+        ("200000,4", &[], "landmarks"),
+    ] {
+        let plan = plan(shape, more);
+        assert_eq!(plan["chosen"]["way"]["name"], way, "{shape}: {plan}");
+        assert_eq!(plan["alternatives"].as_array().unwrap().len(), 2);
+        assert!(plan["reasons"].to_string().contains("Cholesky factor is taken where"), "{plan}");
+    }
+}
+
+#[test]
+fn what_cannot_be_learnt_from_is_said() {
+    let bench = Bench::new();
+    let fit = |rows: &str, flags: &[&str]| {
+        bench.write("d.csv", format!("x,y\n{rows}"));
+        [&["fit", "gp", "d.csv", "--target", "y", "-o", "m.mercer"], flags]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let few: String = (0..12).map(|i| format!("{i},{}\n", f64::from(i).sin())).collect();
+    let constant: String = (0..12).map(|i| format!("{i},4\n")).collect();
+    let twice: String = (0..12).map(|i| format!("{},{i}\n", i / 2)).collect();
+    for (rows, flags, code, expected) in [
+        (&constant, &[][..], 0, "same in every row"),
+        (
+            &twice,
+            &["--kernel", "rbf", "--noise", "0", "--holdout", "0"],
+            0,
+            "rows 0 and 1 are equal but have different targets",
+        ),
+        (&"1,2\n".to_owned(), &[], 0, "lower bound"),
+        (&few, &["--kernel", "rbf(sigma=?5..10)", "--holdout", "0"], 0, "rbf sigma is at its lower bound"),
+        (&few, &["--kernel", "?*sigmoid(gamma=1,c=-1)"], 2, "--assume-psd"),
+        (&few, &["--noise", "-1"], 2, "noise is -1"),
+        (&few, &["--kernel", "poly(degree=?)"], 2, "degree is a choice"),
+        (&"1,2\n2,nan\n3,4\n".to_owned(), &[], 2, "line 3"),
+    ] {
+        let command = fit(rows, flags);
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let said = match code {
+            0 => {
+                let output = bench.run(&command);
+                assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+                String::from_utf8(output.stderr).unwrap()
+            }
+            code => bench.fails(code, &command),
+        };
+        assert!(said.contains(expected), "{flags:?}: {said}");
+    }
+}

@@ -119,8 +119,12 @@ fn bad_requests_are_named() {
     refused(table(20), &["ridge", "--criterion", "folds", "--folds", "1"], &["folds"]);
     refused(table(20), &["ridge", "--points", "0"], &["points"]);
     refused(table(20), &["knn", "-k", "?30..40"], &["30"]);
-    refused(table(20), &["lms"], &["invalid value 'lms'"]);
-    refused(table(20), &["one-class", "--nu", "?"], &["the share of outliers that you expect", "--nu 0.05"]);
+    refused(table(20), &["lms"], &["there is no method lms here"]);
+    refused(
+        table(20),
+        &["one-class", "--nu", "?"],
+        &["the fraction of outliers that you expect", "--nu 0.05"],
+    );
     refused(table(20), &["svr", "--nu", "0.5"], &["--nu does not apply"]);
     refused(table(20), &["knn", "--lambda", "?"], &["--lambda does not apply"]);
 }
@@ -186,7 +190,7 @@ fn the_outer_score_is_that_of_a_fit_without_the_rows_kept_apart() {
     assert_eq!(found["held_out"], fit["holdout"]);
     for model in ["best.mercer", "f.mercer"] {
         let info = bench.ok(&["info", model]);
-        assert!(info.contains("held out (") && info.contains("rmse") && !info.contains('{'), "{info}");
+        assert!(info.contains("held out ") && info.contains("RMSE") && !info.contains('{'), "{info}");
     }
     let none = tune(&bench, "ridge", &["--outer", "0"]);
     assert!(none["held_out"].is_null());

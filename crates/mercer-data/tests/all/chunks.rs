@@ -151,7 +151,10 @@ fn a_schema_that_names_a_column_twice_is_refused() {
     let text = serde_json::to_string(&schema("a,b\nu,v\nw,v\n", &options)).unwrap();
     let damaged: Schema = serde_json::from_str(&text.replacen("\"a\"", "\"b\"", 1)).unwrap();
     let error = replay("p.csv", "a,b\nu,v\n", &damaged, 1).unwrap_err().to_string();
-    assert_eq!(error, "p.csv: the column `b` is listed twice");
+    assert_eq!(
+        error,
+        "p.csv: the column `b` is listed twice among the targets, features and dropped columns"
+    );
 }
 
 #[test]

@@ -188,7 +188,11 @@ fn bad_input_is_named_by_file_line_and_column() {
         ),
         ("a,b\n1,2\n", &options(&["c"]), "t.csv: there is no column `c`; the columns are `a`, `b`"),
         ("a,b\n1,2\n", &options(&["2"]), "t.csv: there is no column `2`; the columns are `a`, `b`"),
-        ("a,b\n1,2\n", &options(&["a", "0"]), "t.csv: the column `a` is listed twice"),
+        (
+            "a,b\n1,2\n",
+            &options(&["a", "0"]),
+            "t.csv: the column `a` is listed twice among the targets, features and dropped columns",
+        ),
         ("a,b\n1,2\n", &options(&["a", "b"]), "t.csv: no feature columns are left"),
         ("a,a\n1,2\n", &none, "t.csv: two columns are named `a`"),
         ("a,y\n1,inf\n", &options(&["y"]), "t.csv, line 2, column 2 (`y`): `inf` is not a finite number"),

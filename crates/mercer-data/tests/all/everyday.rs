@@ -127,10 +127,19 @@ fn signs_beside_the_digits_are_named() {
         ("$5", "currency"),
         ("€ 5.00", "currency"),
         ("red", "--categorical a"),
+        ("1/31/2024", "looks like a date"),
+        ("31.12.24", "looks like a date"),
+        ("-", "leave the field empty"),
     ] {
         let error = message(format!("a,y\n1,2\n{field},3\n").as_bytes(), &options());
         assert!(error.contains(word) && error.contains("line 3, column 1 (`a`)"), "{error}");
     }
+}
+
+#[test]
+fn columns_are_separated_by_bars_too() {
+    let (data, _) = read_bytes(b"a|b|y\n1|2|3\n", &options()).unwrap();
+    assert_eq!(entries(&data), [1.0, 2.0]);
 }
 
 #[test]
@@ -144,6 +153,11 @@ fn comments_at_the_beginning_are_passed_over() {
     }
     let (data, _) = read_bytes(b"# a comment\n1,2\n3,4\n", &ReadOptions::default()).unwrap();
     assert_eq!(entries(&data), [1.0, 2.0, 3.0, 4.0]);
+    let error = message(b"a,y\n1,2\n# the end\n", &options());
+    assert!(
+        error.contains("line 3") && error.contains("comments are read before the first row only"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -182,6 +196,8 @@ fn files_of_other_kinds_are_named() {
         ("t.xlsx", &b"PK\x03\x04\x14\x00\x06\x00"[..], "spreadsheet"),
         ("t.csv", b"<html><body>404</body></html>", "HTML"),
         ("t.json", b"{\"a\": 1}", "JSON"),
+        ("t.zip", b"PK\x03\x04\x14\0", "zip archive"),
+        ("t.csv", b"\x89PNG\r\n", "picture"),
         ("t.csv", b"svm_type c_svc\nkernel_type rbf\n", "LIBSVM"),
     ] {
         let error = read_source(&Source::bytes(name, bytes), &options()).unwrap_err().to_string();

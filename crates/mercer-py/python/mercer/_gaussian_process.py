@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer._constraints import SHARED, at_least, has_methods, one_of
 from mercer._estimator import Estimator
-from mercer._gp_kernels import prior_of, start_kernel, warn_of_bounds
+from mercer._gp_kernels import Formula, prior_of, start_kernel, warn_of_bounds
 from mercer._warn import warn
 
 __all__ = ["GaussianProcess"]
@@ -36,10 +36,24 @@ class GaussianProcess(Estimator):
     def _takes_sparse(self):
         return False
 
-    def _parts(self):
-        raise ValueError(
-            f"{type(self).__name__} has no model file: pickle it, or fit with the command line (mercer fit gp)"
-        )
+    def _file_kernel(self, kernel, X):
+        """The kernel as text with its numbers, as a model file has it."""
+        prior = self._prior(kernel, X)
+        if not isinstance(prior, Formula):
+            raise ValueError(
+                f"a model file holds kernels that are texts, and {kernel!r} has no translation to one: pickle the model"
+            )
+        return prior.kernel(kernel.theta)
+
+    def _file_words(self, outputs, **settings):
+        """What a model file says of the fit."""
+        likelihood = float(self.log_marginal_likelihood_value_)
+        return {
+            "method": "gp",
+            "settings": settings,
+            "report": {"log_likelihood": likelihood, "rows": self._rows()},
+            "outputs": outputs,
+        }
 
     def _x_checks(self):
         """Rows of numbers, or anything where the kernel takes anything."""

@@ -104,14 +104,15 @@ class Formula:
         np.add.at(out, self.places, self.powers * gradient)
         return out
 
-    def _kernel(self, theta):
+    def kernel(self, theta):
+        """The kernel with numbers in place of its unknowns."""
         return self.template.with_values(self.values(theta).tolist())
 
     def matrix(self, theta, X, Z, job):
-        return self._kernel(theta).matrix(borrowable(X), None if Z is None else borrowable(Z), job)
+        return self.kernel(theta).matrix(borrowable(X), None if Z is None else borrowable(Z), job)
 
     def diagonal(self, theta, X, job):
-        return self._kernel(theta).diagonal(borrowable(X), job)
+        return self.kernel(theta).diagonal(borrowable(X), job)
 
 
 class Object:

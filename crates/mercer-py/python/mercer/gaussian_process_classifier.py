@@ -11,6 +11,7 @@ from mercer import _native
 from mercer._constraints import at_least, one_of
 from mercer._estimator import fitting
 from mercer._gaussian_process import FIXED, GaussianProcess
+from mercer._rows import borrowable
 from mercer._warn import warn
 
 __all__ = ["GaussianProcessClassifier"]
@@ -142,6 +143,24 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
                 values = [problem.log_marginal_likelihood_value_ for problem in self.base_estimator_.estimators_]
                 self.log_marginal_likelihood_value_ = float(np.mean(values))
         return self
+
+    def _rows(self):
+        return len(self.base_estimator_.X_train_)
+
+    def _parts(self):
+        problem = self.base_estimator_
+        if isinstance(problem, _Problems):
+            raise ValueError(
+                f"a model file holds one problem, and multi_class={self.multi_class!r} has {len(problem.estimators_)}: use "
+                "multi_class='softmax', or pickle the model"
+            )
+        self._words = self._file_words(["0"], multi_class=self.multi_class)
+        return {
+            "kernel": self._file_kernel(problem.kernel_, problem.X_train_),
+            "domain": None,
+            "centres": borrowable(problem.X_train_),
+            "latent": problem._coefficients,
+        }
 
     def _problem(self, X, codes, classes):
         settings = {name: value for name, value in self.get_params(deep=False).items() if name != "multi_class"}

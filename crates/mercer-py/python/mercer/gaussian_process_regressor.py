@@ -5,10 +5,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from mercer import _native
-from mercer._constraints import NON_NEGATIVE, at_least
+from mercer._constraints import NON_NEGATIVE, at_least, one_of
 from mercer._estimator import fitting
 from mercer._gaussian_process import FIXED, GaussianProcess
 from mercer._gp_kernels import start_kernel
+from mercer._rows import borrowable
 from mercer._warn import warn
 
 __all__ = ["GaussianProcessRegressor"]
@@ -41,6 +42,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         Number of targets of samples from the prior, before a fit; a fit checks it.
     random_state : int, RandomState instance or None, default=None
         Places the restarts.
+    objective : {"likelihood", "loo"}, default="likelihood"
+        What hyper-parameters maximise: the marginal likelihood, or the density of each target given all others.
     n_jobs : int, default=None
         Threads; None for all cores.
     verbose : int, default=0
@@ -77,6 +80,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         "alpha": [NON_NEGATIVE, np.ndarray],
         "normalize_y": ["boolean"],
         "n_targets": [at_least(1), None],
+        "objective": [one_of("likelihood", "loo")],
     }
 
     def __init__(
@@ -90,6 +94,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         copy_X_train=True,
         n_targets=None,
         random_state=None,
+        objective="likelihood",
         n_jobs=None,
         verbose=0,
     ):
@@ -101,6 +106,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         self.copy_X_train = copy_X_train
         self.n_targets = n_targets
         self.random_state = random_state
+        self.objective = objective
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -136,16 +142,14 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
             self.X_train_ = np.copy(X) if self.copy_X_train else X
             self.kernel_ = self._start_kernel(X)
             if self.optimizer is not None and self.kernel_.n_dims > 0:
-                likelihood = lambda theta, eval_gradient: self.log_marginal_likelihood(theta, eval_gradient, clone_kernel=False)
-                self.log_marginal_likelihood_value_ = self._maximise(likelihood, self.random_state)
+                self._maximise(self._objective, self.random_state)
             found = self._likelihood(self.kernel_, factor=True)
             if found is None:
                 raise np.linalg.LinAlgError(
                     f"The kernel, {self.kernel_}, is not returning a positive definite matrix. Try gradually increasing the "
                     "'alpha' parameter of your GaussianProcessRegressor estimator."
                 )
-            if self.optimizer is None or self.kernel_.n_dims == 0:
-                self.log_marginal_likelihood_value_ = found["value"]
+            self.log_marginal_likelihood_value_ = found["value"]
             self.L_ = found["lower"]
             self.alpha_ = found["coefficients"].reshape(self.y_train_.shape)
         return self
@@ -171,15 +175,22 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
                 f"({alpha.shape[0]} != {rows})"
             )
 
-    def _likelihood(self, kernel, derivative=False, factor=False):
-        """The native likelihood with its derivative in theta; None where the matrix is not positive definite."""
+    def _objective(self, theta, eval_gradient):
+        """What `theta` maximises, and its gradient."""
+        found = self._likelihood(self._at(theta, clone_kernel=False), objective=self.objective)
+        if found is None:
+            return (-np.inf, np.zeros_like(theta)) if eval_gradient else -np.inf
+        return (found["value"], found["gradient"]) if eval_gradient else found["value"]
+
+    def _likelihood(self, kernel, objective=None, factor=False):
+        """The likelihood, or an objective with its derivative in theta; None where the matrix is not positive definite."""
         X, targets = self.X_train_, self.y_train_.reshape(len(self.y_train_), -1)
         theta = np.asarray(kernel.theta, dtype=np.float64)
         noise = np.ascontiguousarray(np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), (len(targets),)))
-        parts, in_theta = self._prior(kernel, X).covariance(theta, X, derivative)
+        parts, in_theta = self._prior(kernel, X).covariance(theta, X, objective is not None)
         with self._job() as job:
-            found = _native.gp_regression(parts, noise, np.ascontiguousarray(targets), derivative, factor, job)
-        if found is not None and derivative:
+            found = _native.gp_regression(parts, noise, np.ascontiguousarray(targets), objective, factor, job)
+        if found is not None and objective is not None:
             found["gradient"] = in_theta(found)
         return found
 
@@ -206,7 +217,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
             if eval_gradient:
                 raise ValueError("Gradient can only be evaluated for theta!=None")
             return self.log_marginal_likelihood_value_
-        found = self._likelihood(self._at(theta, clone_kernel), derivative=eval_gradient)
+        found = self._likelihood(self._at(theta, clone_kernel), objective="likelihood" if eval_gradient else None)
         if found is None:
             return (-np.inf, np.zeros_like(theta, dtype=np.float64)) if eval_gradient else -np.inf
         value = np.float64(found["value"])
@@ -251,6 +262,29 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
             warn("Predicted variances smaller than 0. Setting those variances to 0.")
             variance = np.maximum(variance, 0)
         return mean, np.sqrt(self._scaled(variance))
+
+    def _rows(self):
+        return len(self.X_train_)
+
+    def _parts(self):
+        kernel, X = self._file_kernel(self.kernel_, self.X_train_), self.X_train_
+        scales = np.ravel(self._y_train_std)
+        coefficients = self.alpha_.reshape(len(X), -1) * scales
+        # The noise of a row that was not trained on is known only where it is that of all rows.
+        noise = float(self.alpha) if np.ndim(self.alpha) == 0 else 0.0
+        outputs = [str(place) for place in range(len(scales))]
+        self._words = self._file_words(outputs, noise=noise, normalise=self.normalize_y, objective=self.objective)
+        return {
+            "kernel": kernel,
+            "domain": None,
+            "centres": borrowable(X),
+            "coefficients": coefficients,
+            "intercepts": np.ravel(self._y_train_mean).tolist(),
+            "scales": scales.tolist(),
+            "noise": noise,
+            "factor": self.L_[np.tril_indices(len(X))],
+            "posterior_factor": None,
+        }
 
     def _scaled(self, variance):
         """Variances in the units of each target; without the last axis where there is one target."""

@@ -27,6 +27,7 @@ class GaussianProcessRegressor(GaussianProcess):
         copy_X_train: bool = True,
         n_targets: int | None = None,
         random_state: int | np.random.RandomState | None = None,
+        objective: Literal["likelihood", "loo"] = "likelihood",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None: ...

@@ -129,18 +129,31 @@ class Model:
     def info(self):
         return json.loads(self._native.info())
 
-    def predict(self, X, *, n_jobs=None, verbose=0):
+    def predict(self, X, *, return_std=False, n_jobs=None, verbose=0):
         """The outputs, or the classes, at the rows of X, which are scaled as the training data were.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviations of the targets as well, of a Gaussian process for numbers.
 
         Returns
         -------
         y : ndarray of shape (n_samples,), or (n_samples, n_outputs) where there are several outputs
+        y_std : ndarray of the shape of y
+            Where `return_std` asks for it.
         """
         X, values = self._outputs(X, n_jobs, verbose)
         if hasattr(self, "classes_"):
+            if return_std:
+                raise ValueError("standard deviations are of numbers, and this model predicts classes: use predict_proba")
             return self.classes_[self._native.read(values)[0]]
-        values = values if values.shape[1] > 1 else values[:, 0]
-        return values.astype(X.dtype, copy=False)
+        shaped = lambda values: (values if values.shape[1] > 1 else values[:, 0]).astype(X.dtype, copy=False)
+        if not return_std:
+            return shaped(values)
+        with job(n_jobs, verbose) as how:
+            return shaped(values), shaped(self._native.deviations(borrowable(X), how))
 
     def predict_proba(self, X, *, n_jobs=None, verbose=0):
         """The probability of each class at the rows of X, for classifiers.

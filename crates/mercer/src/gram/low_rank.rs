@@ -42,6 +42,9 @@ pub struct NewColumns<'a> {
 /// # Errors
 /// Every operation returns [`Stopped`] if `watch` requests it, and where an engine fails.
 pub trait LowRankFactor: Send + Sync {
+    /// Number of rows.
+    fn nrows(&self) -> usize;
+
     /// Number of columns so far.
     fn ncols(&self) -> usize;
 
@@ -107,6 +110,10 @@ impl<T: Scalar> From<Matrix<T>> for HostFactor<T> {
 }
 
 impl<T: Scalar> LowRankFactor for HostFactor<T> {
+    fn nrows(&self) -> usize {
+        self.entries.nrows()
+    }
+
     fn ncols(&self) -> usize {
         self.known
     }

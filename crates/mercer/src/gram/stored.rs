@@ -44,6 +44,12 @@ impl<'a, T: Real> DenseGram<'a, T> {
         Self { n, entries, rounded_products: false, diagonal: OnceLock::new() }
     }
 
+    /// The same matrix, whose products with several right-hand sides at a time are faster and summed in `T`.
+    #[must_use]
+    pub(crate) fn for_products(self) -> Self {
+        Self { rounded_products: true, ..self }
+    }
+
     /// The entries, row after row.
     #[must_use]
     pub fn entries(&self) -> &[T] {

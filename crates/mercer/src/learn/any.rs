@@ -114,6 +114,15 @@ impl AnyLearner {
         }
     }
 
+    /// The learner that starts where a fit to some of the rows ended, for a fit to all of them; none where nothing is gained by that.
+    #[must_use]
+    pub fn continued(&self, facts: &Facts) -> Option<Self> {
+        match self {
+            Self::Gp(gp) => gp.continued(facts).map(Self::Gp),
+            _ => None,
+        }
+    }
+
     fn inner(&self) -> &dyn Learner {
         match self {
             Self::Ridge(ridge) => ridge,

@@ -29,6 +29,40 @@ pub(super) trait FoldTrainer {
         shared: &[f64],
         session: &Session<'_>,
     ) -> Result<Vec<Option<Trained>>, LearnError>;
+
+    /// The outputs at the rows held out of each fold, for each of `shared`; none where there is no answer.
+    fn outputs_left_out(
+        &self,
+        gram: &Matrix<f64>,
+        folds: &Folds,
+        shared: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Vec<Option<Matrix<f64>>>>, LearnError> {
+        folds.all.iter().map(|fold| self.outputs_of_fold(gram, fold, shared, session)).collect()
+    }
+
+    /// The outputs at the rows held out of one fold, for each of `shared`; none where there is no answer.
+    fn outputs_of_fold(
+        &self,
+        gram: &Matrix<f64>,
+        fold: &Fold,
+        shared: &[f64],
+        session: &Session<'_>,
+    ) -> Result<Vec<Option<Matrix<f64>>>, LearnError> {
+        session.check()?;
+        let part = block(gram, &fold.train, &fold.train);
+        let part = DenseGram::new(fold.train.len(), part.into_entries());
+        let trained = self.train_fold(&part, fold, shared, session)?;
+        let cross = block(gram, &fold.held_out, &fold.train);
+        Ok(trained.into_iter().map(|found| Some(outputs(&cross, &found?))).collect())
+    }
+}
+
+/// The folds, and the class of every row.
+pub(super) struct Folds {
+    pub all: Vec<Fold>,
+    pub codes: Vec<usize>,
+    pub classes: usize,
 }
 
 /// Dual coefficients and intercepts.
@@ -37,7 +71,7 @@ pub(super) type Trained = (Matrix<f64>, Vec<f64>);
 /// Rows to train on, and rows to be judged by.
 pub(super) struct Fold {
     pub train: Vec<usize>,
-    held_out: Vec<usize>,
+    pub held_out: Vec<usize>,
     /// The classes that have a row to train on, ascending.
     pub present: Vec<usize>,
     /// The place of each training row's class among them.
@@ -50,10 +84,8 @@ pub(super) struct Fold {
 pub(super) struct ClassScorer<'a, L> {
     learner: L,
     resident: Box<dyn Resident>,
-    codes: &'a [usize],
-    classes: usize,
     weights: Option<&'a [f64]>,
-    folds: Vec<Fold>,
+    folds: Folds,
     measure: Measure,
 }
 
@@ -77,22 +109,25 @@ impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
         Ok(Self {
             learner,
             resident: session.load(problem.samples()?)?,
-            codes,
-            classes,
             weights,
-            folds: folds(codes, weights, &parts, &problem.counted())?,
+            folds: Folds {
+                all: folds(codes, weights, &parts, &problem.counted())?,
+                codes: codes.to_vec(),
+                classes,
+            },
             measure,
         })
     }
 
     /// The predictions at the held-out rows of one fold.
     fn tally(&self, fold: &Fold, outputs: &Matrix<f64>) -> Tally {
-        let outputs = among_all(outputs, &fold.present, self.classes);
+        let Folds { codes, classes, .. } = &self.folds;
+        let outputs = among_all(outputs, &fold.present, *classes);
         let shares = L::LINK.probabilities(&outputs);
-        let mut tally = Tally::of_classes(self.measure, self.classes);
+        let mut tally = Tally::of_classes(self.measure, *classes);
         for (place, &row) in fold.held_out.iter().enumerate() {
             let shares = shares.as_ref().map(|shares| shares.row(place));
-            tally.add_outputs(self.codes[row], L::LINK, outputs.row(place), shares, self.weight(row));
+            tally.add_outputs(codes[row], L::LINK, outputs.row(place), shares, self.weight(row));
         }
         tally
     }
@@ -112,21 +147,14 @@ impl<L: FoldTrainer> Scorer for ClassScorer<'_, L> {
     ) -> Result<Vec<Option<Score>>, LearnError> {
         let session = &session.part();
         let gram = finite_gram(&*self.resident, kernel.ok_or(NO_KERNEL)?, session)?;
-        let mut tallies: Vec<Option<Vec<Tally>>> = vec![Some(Vec::new()); shared.len()];
-        for fold in &self.folds {
-            session.check()?;
-            let part = block(&gram, &fold.train, &fold.train);
-            let part = DenseGram::new(fold.train.len(), part.into_entries());
-            let trained = self.learner.train_fold(&part, fold, shared, session)?;
-            let cross = block(&gram, &fold.held_out, &fold.train);
-            for (tallies, found) in tallies.iter_mut().zip(trained) {
-                match (tallies.as_mut(), found) {
-                    (Some(tallies), Some(found)) => tallies.push(self.tally(fold, &outputs(&cross, &found))),
-                    _ => *tallies = None,
-                }
-            }
-        }
-        Ok(tallies.into_iter().map(|tallies| Tally::score(&tallies?)).collect())
+        let outputs = self.learner.outputs_left_out(&gram, &self.folds, shared, session)?;
+        let score = |place: usize| {
+            let folds = self.folds.all.iter().zip(&outputs);
+            let tallies: Option<Vec<Tally>> =
+                folds.map(|(fold, outputs)| Some(self.tally(fold, outputs[place].as_ref()?))).collect();
+            Tally::score(&tallies?)
+        };
+        Ok((0..shared.len()).map(score).collect())
     }
 }
 

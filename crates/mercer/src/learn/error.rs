@@ -124,7 +124,7 @@ pub enum LearnError {
         found: usize,
     },
     /// A class has no rows.
-    #[error("class {class} of {classes} has no row of positive weight")]
+    #[error("no row of positive weight is of class {class}, counted from 0, of the {classes} classes")]
     EmptyClass {
         /// The class, from 0.
         class: usize,
@@ -147,7 +147,7 @@ pub enum LearnError {
         budget: u64,
     },
     /// The formula is not positive semidefinite where the samples are.
-    #[error("{kernel} is not a kernel on {domain}: {refutation}")]
+    #[error("{kernel} is not a kernel on {}, which holds the data: {refutation}", .domain.describe())]
     NotAKernel {
         /// The formula.
         kernel: String,

@@ -33,7 +33,9 @@ pub use class_weight::ClassWeight;
 pub(crate) use digest::Digest;
 pub use error::{KERNEL_MATRIX, LearnError};
 pub use fitted::Fitted;
-pub use gp::{Gp, GpObjective, Learnt};
+pub use gp::{
+    Gp, GpObjective, GpSolver, Learnt, ProcessRows, ProcessStart, RowBlocks, TargetMoments, log_likelihood,
+};
 pub use knn::Knn;
 pub use learner::{Learner, Requires, Shape};
 pub use lift::{Lift, Prepared};

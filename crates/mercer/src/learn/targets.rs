@@ -22,15 +22,26 @@ pub(super) fn check(rows: usize, targets: &Matrix<f64>) -> Result<(), LearnError
 
 /// The targets without their means, and the means.
 pub(super) fn centred(targets: &Matrix<f64>) -> (Matrix<f64>, Vec<f64>) {
+    let means = means(targets);
+    (less(targets, &means), means)
+}
+
+/// The mean of each target.
+pub(super) fn means(targets: &Matrix<f64>) -> Vec<f64> {
     let mut means = vec![0.0; targets.ncols()];
     for i in 0..targets.nrows() {
         // A running mean does not overflow where the sum would.
         let share = 1.0 / (i + 1) as f64;
         means.iter_mut().zip(targets.row(i)).for_each(|(mean, y)| *mean += (y - *mean) * share);
     }
+    means
+}
+
+/// The targets less one number for each of them.
+pub(super) fn less(targets: &Matrix<f64>, means: &[f64]) -> Matrix<f64> {
     let mut centred = targets.clone();
     for i in 0..centred.nrows() {
-        centred.row_mut(i).iter_mut().zip(&means).for_each(|(y, mean)| *y -= mean);
+        centred.row_mut(i).iter_mut().zip(means).for_each(|(y, mean)| *y -= mean);
     }
-    (centred, means)
+    centred
 }

@@ -50,12 +50,13 @@ impl Predictor {
             Self::GaussianClasses(GaussianClasses { latent }) => {
                 over_centres(&latent.kernel, latent.domain, &latent.centres)
             }
-            Self::GaussianProcess(GaussianProcess { mean, scales, noise, factor, .. }) => {
+            Self::GaussianProcess(process) => {
+                let GaussianProcess { mean, scales, noise, .. } = process;
                 over_centres(&mean.kernel, mean.domain, &mean.centres)
                     .with("intercepts", &mean.intercepts)
                     .with("scales", scales)
                     .with("noise", noise)
-                    .with("variance", factor.is_some())
+                    .with("variance", process.has_variance())
             }
             Self::Linear(linear) => {
                 let facts = Facts::new()

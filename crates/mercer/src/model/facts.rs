@@ -46,6 +46,13 @@ impl Facts {
         self.0.insert(name.to_owned(), value);
     }
 
+    /// The same facts but for one, where it is among them.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.remove(name);
+        self
+    }
+
     /// Those fields of a serialisable struct that have one of these names and a value.
     pub(crate) fn of_fields(fields: &impl Serialize, names: &[&str]) -> Self {
         let mut facts: Self =
@@ -95,7 +102,14 @@ impl fmt::Display for Facts {
 
 fn listed<'a>(entries: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     let each = entries.filter(|(_, value)| !value.is_null()).map(|(name, value)| {
-        let name = name.replace('_', " ");
+        let name = match name.as_str() {
+            "rmse" | "mae" | "auc" | "nlpd" => name.to_uppercase(),
+            "r2" => "R²".to_owned(),
+            "f1" => "F1".to_owned(),
+            "baseline_rmse" => "RMSE of the mean".to_owned(),
+            "baseline_accuracy" => "accuracy of the most frequent class".to_owned(),
+            _ => name.replace('_', " "),
+        };
         match value {
             Value::Object(_) => format!("{name} ({})", words(value)),
             _ => format!("{name} {}", words(value)),
@@ -109,9 +123,20 @@ fn words(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) => {
+            number.as_f64().filter(|_| number.is_f64()).map_or_else(|| number.to_string(), figure)
+        }
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(" "),
         Value::Object(entries) => listed(entries.iter()),
     }
+}
+
+/// A number to six digits.
+fn figure(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        return value.to_string();
+    }
+    let digits = format!("{value:.5e}").parse().unwrap_or(value);
+    if (1e-4..1e7).contains(&value.abs()) { digits.to_string() } else { format!("{digits:e}") }
 }

@@ -6,6 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::{AnySamples, Matrix};
 use crate::design::fourier::normal_quantile;
 use crate::gram::{GramError, Part, Wanted};
+use crate::linalg::dense::multiply;
 use crate::linalg::{Cholesky, CholeskyError, products};
 use crate::session::Session;
 
@@ -22,7 +23,8 @@ use super::expansion::Expansion;
 /// ```
 ///
 /// with k(x) the values at the centres. For an exact process LLᵀ = K + σ² and there is no P; for one on inducing points
-/// LLᵀ = K and (PPᵀ)⁻¹ is the covariance of the posterior in the coordinates K⁻¹f.
+/// LLᵀ = K and (PPᵀ)⁻¹ is the covariance of the posterior in the coordinates K⁻¹f. For one by conjugate gradients it is
+/// k(x, x) − |Rᵀk(x)|², which is that given as many sums of the targets as R has columns, and so never too small.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianProcess {
     /// The mean of the posterior.
@@ -35,6 +37,16 @@ pub struct GaussianProcess {
     pub factor: Option<Vec<f64>>,
     /// The rows of P up to the diagonal.
     pub posterior_factor: Option<Vec<f64>>,
+    /// R, one row per centre; there is no L then.
+    pub projection: Option<Matrix<f64>>,
+}
+
+/// What takes k(x) to a part of the variance.
+enum Root<'a> {
+    /// A lower triangle, by its inverse.
+    Factor(Cholesky<f64>),
+    /// R, by its transpose.
+    Projection(&'a Matrix<f64>),
 }
 
 /// Samples whose variances are computed at a time.
@@ -44,6 +56,12 @@ const AT_ONCE: usize = 512;
 const JITTERS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
 impl GaussianProcess {
+    /// Whether it keeps what standard deviations need.
+    #[must_use]
+    pub fn has_variance(&self) -> bool {
+        self.factor.is_some() || self.projection.is_some()
+    }
+
     /// The mean at every sample: one row per sample, one column per output.
     ///
     /// # Errors
@@ -70,14 +88,14 @@ impl GaussianProcess {
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
         check_samples(samples, self.mean.centres.ncols(), self.mean.domain)?;
-        let factors = self.factors()?;
+        let roots = self.roots()?;
         let centres = session.load(&self.mean.centres)?;
         let mut deviations = Matrix::zeros(samples.nrows(), self.scales.len());
         for start in (0..samples.nrows()).step_by(AT_ONCE) {
             let rows: Vec<usize> = (start..samples.nrows().min(start + AT_ONCE)).collect();
             let queries = session.load(&samples.select(&rows))?;
             let prior = queries.gram(&self.mean.kernel, Wanted::Double)?.diagonal().into_owned();
-            let solved = self.solved(&factors, &*centres, &*queries, session)?;
+            let solved = self.solved(&roots, &*centres, &*queries, session)?;
             for (q, row) in rows.into_iter().enumerate() {
                 let part = |(sign, solved): &(f64, Matrix<f64>)| {
                     sign * (0..solved.nrows()).map(|i| solved.row(i)[q].powi(2)).sum::<f64>()
@@ -105,14 +123,14 @@ impl GaussianProcess {
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
         check_samples(samples, self.mean.centres.ncols(), self.mean.domain)?;
-        let factors = self.factors()?;
+        let roots = self.roots()?;
         let centres = session.load(&self.mean.centres)?;
         let queries = session.load(samples)?;
         let m = samples.nrows();
         let mut covariance = Matrix::zeros(m, m);
         let prior = queries.gram(&self.mean.kernel, Wanted::Double)?;
         prior.fill(Part::Full, covariance.entries_mut().into(), session).map_err(GramError::from)?;
-        for (sign, solved) in self.solved(&factors, &*centres, &*queries, session)? {
+        for (sign, solved) in self.solved(&roots, &*centres, &*queries, session)? {
             let solved = products::view(&solved);
             products::add(products::view_mut(&mut covariance), sign, solved.transpose(), solved);
         }
@@ -174,19 +192,22 @@ impl GaussianProcess {
         normal_quantile(0.5 + 0.5 * probability)
     }
 
-    /// The factors with the sign of their part of the variance.
-    fn factors(&self) -> Result<Vec<(f64, Cholesky<f64>)>, ModelError> {
+    /// What the parts of the variance follow from, with their signs.
+    fn roots(&self) -> Result<Vec<(f64, Root<'_>)>, ModelError> {
         let n = self.mean.centres.nrows();
+        if let Some(projection) = &self.projection {
+            return Ok(vec![(-1.0, Root::Projection(projection))]);
+        }
         let factor = self.factor.as_deref().ok_or(ModelError::NoVariance)?;
         let own = std::iter::once((-1.0, factor));
         let all = own.chain(self.posterior_factor.as_deref().map(|factor| (1.0, factor)));
-        Ok(all.map(|(sign, triangle)| (sign, Cholesky::from_triangle(n, triangle))).collect())
+        Ok(all.map(|(sign, triangle)| (sign, Root::Factor(Cholesky::from_triangle(n, triangle)))).collect())
     }
 
-    /// L⁻¹k and P⁻¹k at the queries: one row per centre, one column per query.
+    /// L⁻¹k and P⁻¹k, or Rᵀk, at the queries: one column per query.
     fn solved(
         &self,
-        factors: &[(f64, Cholesky<f64>)],
+        roots: &[(f64, Root<'_>)],
         centres: &dyn crate::gram::Resident,
         queries: &dyn crate::gram::Resident,
         session: &Session<'_>,
@@ -195,16 +216,26 @@ impl GaussianProcess {
         let mut values = Matrix::zeros(cross.nrows(), cross.ncols());
         cross.fill(Part::Full, values.entries_mut().into(), &session.part()).map_err(GramError::from)?;
         let mut solved = Vec::new();
-        for (sign, factor) in factors {
-            let mut own = values.clone();
-            factor.solve_lower(&mut own, &session.part()).map_err(GramError::from)?;
+        for (sign, root) in roots {
+            let own = match root {
+                Root::Factor(factor) => {
+                    let mut own = values.clone();
+                    factor.solve_lower(&mut own, &session.part()).map_err(GramError::from)?;
+                    own
+                }
+                Root::Projection(projection) => {
+                    let left = products::view(projection).transpose();
+                    multiply(left, products::view(&values), &session.part()).map_err(GramError::from)?
+                }
+            };
             solved.push((*sign, own));
         }
         Ok(solved)
     }
 
-    /// What is wrong with the parts.
-    pub(super) fn fault(&self) -> Option<String> {
+    /// What is wrong with the parts; none where nothing is.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
         let n = self.mean.centres.nrows();
         let triangles = [("factor", &self.factor), ("posterior factor", &self.posterior_factor)];
         for (name, triangle) in triangles {
@@ -216,6 +247,14 @@ impl GaussianProcess {
                     return Some(format!("a {name} with a number that is not finite"));
                 }
                 _ => {}
+            }
+        }
+        if let Some(projection) = &self.projection {
+            if projection.nrows() != n || self.factor.is_some() {
+                return Some(format!("a projection of {} rows for {n} centres", projection.nrows()));
+            }
+            if projection.entries().iter().any(|entry| !entry.is_finite()) {
+                return Some("a projection with a number that is not finite".to_owned());
             }
         }
         if self.scales.len() != self.mean.noutputs()

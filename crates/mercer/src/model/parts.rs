@@ -90,6 +90,7 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
             arrays.extend([vector("scales", &process.scales), vector("noise", &[process.noise])]);
             arrays.extend(process.factor.as_ref().map(|factor| vector("factor", factor)));
             arrays.extend(process.posterior_factor.as_ref().map(|factor| vector("posterior_factor", factor)));
+            arrays.extend(process.projection.as_ref().map(|projection| matrix("projection", projection)));
             ("gaussian-process", words, arrays)
         }
         Predictor::GaussianClasses(classes) => {
@@ -120,6 +121,10 @@ pub(super) fn from_arrays(
             },
             factor: optional(file, "factor")?,
             posterior_factor: optional(file, "posterior_factor")?,
+            projection: match file.tensor("projection") {
+                Ok(_) => Some(tensors::matrix(file, "projection")?),
+                Err(_) => None,
+            },
         }),
         Some(kind @ ("linear" | "random-features")) => Predictor::Linear(Linear {
             map: match kind {

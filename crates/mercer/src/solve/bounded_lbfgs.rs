@@ -58,6 +58,24 @@ pub(crate) struct Minimum {
     pub steps: usize,
     /// Whether one of the tolerances of [`Options`] was reached.
     pub converged: bool,
+    /// The curvature that the last steps met.
+    pub curvature: Memory,
+}
+
+/// Where a minimisation starts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Start {
+    /// The point.
+    pub at: Vec<f64>,
+    /// What is known of the curvature there.
+    pub curvature: Memory,
+}
+
+impl From<Vec<f64>> for Start {
+    /// Nothing is known of the curvature.
+    fn from(at: Vec<f64>) -> Self {
+        Self { at, curvature: Memory::new(MEMORY) }
+    }
 }
 
 /// A function to minimise: its value and gradient at a point.
@@ -72,17 +90,17 @@ pub(crate) type Objective<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), Sol
 /// Those of the objective, and where `watch` asks to stop.
 pub(crate) fn minimise(
     objective: &mut Objective<'_>,
-    start: Vec<f64>,
+    start: impl Into<Start>,
     bounds: &[(f64, f64)],
     options: Options,
     watch: &dyn Watch,
 ) -> Result<Minimum, SolveError> {
+    let Start { at: start, curvature: mut memory } = start.into();
     if start.len() != bounds.len() {
         return Err(SolveError::Shape { what: "bounds", found: bounds.len(), expected: start.len() });
     }
     let mut problem = Problem { objective, bounds };
     let mut x = problem.point(problem.projected(&start))?;
-    let mut memory = Memory::new(MEMORY);
     let (mut steps, mut converged) = (0, false);
     while x.value.is_finite() {
         watch.check()?;
@@ -96,9 +114,9 @@ pub(crate) fn minimise(
         let smallest = options.decrease * x.value.abs().max(1.0);
         let direction = problem.direction(&x, &memory);
         let Some(next) = problem.line_search(&x, &direction)? else {
-            if memory.is_empty() {
-                // Rounding hides any further decrease.
-                converged = -dot(&direction, &x.gradient) <= smallest;
+            // Rounding hides a decrease as small as that.
+            converged = -dot(&direction, &x.gradient) <= smallest;
+            if converged || memory.is_empty() {
                 break;
             }
             memory.clear();
@@ -114,7 +132,7 @@ pub(crate) fn minimise(
             break;
         }
     }
-    Ok(Minimum { at: x.at, value: x.value, gradient: x.gradient, steps, converged })
+    Ok(Minimum { at: x.at, value: x.value, gradient: x.gradient, steps, converged, curvature: memory })
 }
 
 struct Point {
@@ -286,6 +304,28 @@ mod tests {
                 assert!(found.at.iter().all(|x| (x - 1.0).abs() < 1e-9), "{found:?}");
             }
         }
+    }
+
+    #[test]
+    fn goes_on_from_the_curvature_of_a_smaller_objective() {
+        let bounds = vec![(-5.0, 5.0); 5];
+        let start = vec![-1.2, 1.0, -1.2, 1.0, -1.2];
+        let options = Options { max_steps: 30, ..TIGHT };
+        let (first, _) = minimum(rosenbrock, &start, &bounds, options);
+        let hundredfold = |x: &[f64]| {
+            let (value, gradient) = rosenbrock(x);
+            (100.0 * value, gradient.into_iter().map(|g| 100.0 * g).collect())
+        };
+        let mut calls = 0;
+        let mut objective = |x: &[f64]| {
+            calls += 1;
+            Ok(hundredfold(x))
+        };
+        let start = Start { at: first.at.clone(), curvature: first.curvature.clone().times(100.0) };
+        let found = minimise(&mut objective, start, &bounds, TIGHT, &Unwatched).unwrap();
+        let (anew, others) = minimum(hundredfold, &first.at, &bounds, TIGHT);
+        assert!(found.converged && found.gradient.iter().all(|g| g.abs() < 1e-7), "{found:?}");
+        assert!(calls < others, "{calls} calls with the curvature, {others} without it: {anew:?}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 
 use crate::data::Matrix;
-use crate::linalg::dense::multiply;
+use crate::linalg::dense::{mirror_lower, multiply};
 use crate::linalg::vectors::dot;
 use crate::linalg::{Cholesky, CholeskyError, products};
 use crate::watch::{Stopped, Watch};
@@ -34,9 +34,9 @@ use super::SolveError;
 /// What is added to the diagonal of K_MM, as a part of its mean, so that it can be factored.
 const JITTER: f64 = 1e-8;
 
-/// Sums over the rows, with weights w (1 by default).
+/// Sums over the rows, with weights w (1 by default), from which the bound follows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct InducingSums {
+pub struct InducingSums {
     /// Number of rows.
     pub rows: usize,
     /// Φ = Σ wkkᵀ, both triangles.
@@ -51,14 +51,58 @@ pub(crate) struct InducingSums {
     pub log_weights: f64,
 }
 
+impl InducingSums {
+    /// How many numbers the sums of so many inducing points and outputs are.
+    #[must_use]
+    pub fn count(points: usize, outputs: usize) -> usize {
+        4 + points * outputs + points * (points + 1) / 2
+    }
+
+    /// The sums as numbers, which add up over parts of the rows.
+    #[must_use]
+    pub fn to_numbers(&self) -> Vec<f64> {
+        let (points, outputs) = (self.cross.nrows(), self.cross.ncols());
+        let mut numbers = Vec::with_capacity(Self::count(points, outputs));
+        numbers.extend([self.rows as f64, self.target_squares, self.diagonal, self.log_weights]);
+        numbers.extend_from_slice(self.cross.entries());
+        (0..points).for_each(|i| numbers.extend_from_slice(&self.products.row(i)[..=i]));
+        numbers
+    }
+
+    /// The sums that [`to_numbers`](Self::to_numbers) wrote; none where there are not [`count`](Self::count) numbers.
+    #[must_use]
+    pub fn from_numbers(numbers: &[f64], points: usize, outputs: usize) -> Option<Self> {
+        if numbers.len() != Self::count(points, outputs) {
+            return None;
+        }
+        let (head, rest) = numbers.split_at(4);
+        let (cross, mut triangle) = rest.split_at(points * outputs);
+        let mut products = Matrix::zeros(points, points);
+        for i in 0..points {
+            let (row, others) = triangle.split_at(i + 1);
+            products.row_mut(i)[..=i].copy_from_slice(row);
+            triangle = others;
+        }
+        mirror_lower(&mut products);
+        Some(Self {
+            rows: head[0] as usize,
+            products,
+            cross: Matrix::from_entries(points, outputs, cross.to_vec()),
+            target_squares: head[1],
+            diagonal: head[2],
+            log_weights: head[3],
+        })
+    }
+}
+
 /// F at one setting of the hyper-parameters, with what its gradient and predictions need.
 pub(crate) struct Bound {
     /// F.
     pub value: f64,
     /// ∂F/∂K_MM, symmetric.
     pub by_inducing: Matrix<f64>,
-    /// ∂F/∂(k(x, x)) of every row, before its weight.
-    pub by_diagonal: f64,
+    /// The derivatives of F in the kernel values of the rows.
+    pub slopes: RowSlopes,
     /// ∂F/∂σ².
     pub by_noise: f64,
     /// v: the mean at x is Σⱼ k(x, zⱼ)·vⱼ.
@@ -67,10 +111,34 @@ pub(crate) struct Bound {
     factor: Cholesky<f64>,
     /// The factor of B.
     inner: Cholesky<f64>,
+}
+
+/// The derivatives of F in the kernel values of every row: those with the inducing points, and that with itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowSlopes {
     /// 2·∂F/∂Φ.
-    twice_by_products: Matrix<f64>,
-    /// ∂F/∂b, transposed.
-    by_cross: Matrix<f64>,
+    pub twice_by_products: Matrix<f64>,
+    /// ∂F/∂b, transposed: one row per output.
+    pub by_cross: Matrix<f64>,
+    /// ∂F/∂(k(x, x)) of every row, before its weight.
+    pub by_diagonal: f64,
+}
+
+impl RowSlopes {
+    /// ∂F/∂k for the kernel values `k` of some rows with the inducing points, into `out`, both row-major. `targets` and `weights` are
+    /// those of the rows.
+    pub fn by_rows(&self, k: &[f64], targets: &[f64], weights: Option<&[f64]>, out: &mut [f64]) {
+        let (outputs, m) = (self.by_cross.nrows(), self.by_cross.ncols());
+        out.fill(0.0);
+        crate::design::add_product(out, k, &self.twice_by_products, 1.0);
+        crate::design::add_product(out, targets, &self.by_cross, 1.0);
+        debug_assert_eq!(targets.len() * m, out.len() * outputs);
+        if let Some(weights) = weights {
+            out.par_chunks_mut(m.max(1))
+                .zip(weights)
+                .for_each(|(row, w)| row.iter_mut().for_each(|g| *g *= w));
+        }
+    }
 }
 
 impl Bound {
@@ -166,13 +234,11 @@ impl Bound {
         Ok(Self {
             value,
             by_inducing,
-            by_diagonal: -0.5 * o / noise,
+            slopes: RowSlopes { twice_by_products, by_cross, by_diagonal: -0.5 * o / noise },
             by_noise,
             coefficients,
             factor,
             inner: b,
-            twice_by_products,
-            by_cross,
         })
     }
 
@@ -189,21 +255,6 @@ impl Bound {
         });
         let posterior = multiply(products::view(&l), products::view(&inner), watch)?;
         Ok((self.factor, Cholesky::from_lower(m, posterior.into_entries())))
-    }
-
-    /// ∂F/∂k for the kernel values `k` of some rows with the inducing points, into `out`, both row-major. `targets` and `weights` are
-    /// those of the rows.
-    pub fn by_rows(&self, k: &[f64], targets: &[f64], weights: Option<&[f64]>, out: &mut [f64]) {
-        let (m, outputs) = (self.coefficients.nrows(), self.coefficients.ncols());
-        out.fill(0.0);
-        crate::design::add_product(out, k, &self.twice_by_products, 1.0);
-        crate::design::add_product(out, targets, &self.by_cross, 1.0);
-        debug_assert_eq!(targets.len() * m, out.len() * outputs);
-        if let Some(weights) = weights {
-            out.par_chunks_mut(m.max(1))
-                .zip(weights)
-                .for_each(|(row, w)| row.iter_mut().for_each(|g| *g *= w));
-        }
     }
 }
 
@@ -365,7 +416,7 @@ mod tests {
             let targets: Vec<f64> = (0..ROWS * outputs).map(|e| target(e / outputs, e % outputs)).collect();
             let weights: Vec<f64> = (0..ROWS).map(|i| weight(i, weighted)).collect();
             let mut by_rows = vec![0.0; ROWS * m];
-            bound.by_rows(k.entries(), &targets, weighted.then_some(&weights[..]), &mut by_rows);
+            bound.slopes.by_rows(k.entries(), &targets, weighted.then_some(&weights[..]), &mut by_rows);
             for p in 0..3 {
                 let derivative = |a: f64, b: f64| match p {
                     0 => kernel(a, b, &THETA),
@@ -374,7 +425,7 @@ mod tests {
                 };
                 let mut found = if p == 2 { bound.by_noise * THETA[2].exp() } else { 0.0 };
                 for i in 0..ROWS {
-                    found += bound.by_diagonal * weights[i] * derivative(row(i), row(i));
+                    found += bound.slopes.by_diagonal * weights[i] * derivative(row(i), row(i));
                     found +=
                         (0..m).map(|j| by_rows[i * m + j] * derivative(row(i), inducing(j))).sum::<f64>();
                 }

@@ -20,20 +20,26 @@ pub mod svm;
 mod system;
 mod wide;
 
-pub(crate) use bounded_lbfgs::{Minimum, Options as MinimiseOptions, minimise as minimise_in_box};
+pub(crate) use bounded_lbfgs::{
+    Minimum, Options as MinimiseOptions, Start as MinimiseStart, minimise as minimise_in_box,
+};
 pub use conjugate_gradient::{
-    CgProblem, CgState, Coarse, ConjugateGradient, LowRank, Preconditioner, Unconditioned,
+    CgProblem, CgState, Coarse, ConjugateGradient, Lanczos, LowRank, Preconditioner, Unconditioned,
 };
 pub use direct::{Factor, solve_direct};
 pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
 pub use error::SolveError;
 pub use falkon::{FalkonPreconditioner, LandmarkSystem};
 pub use hinge_newton::{HingeFit, HingeNewton};
-pub(crate) use inducing::{Bound, InducingSums};
+pub(crate) use inducing::Bound;
+pub use inducing::{InducingSums, RowSlopes};
 pub use laplace::{ClassRule, Laplace, Latent};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};
 pub use least_squares::{Group, normal_equations_bytes, solve_least_squares};
-pub use logistic::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver};
+pub(crate) use logistic::extrapolated;
+pub use logistic::{
+    Labels, LogisticFolds, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver,
+};
 pub use normal_cg::{NormalCg, NormalCgFit, NormalOperator, affordable_passes};
 pub use path::{PathProblem, PathSolution, RidgePath, cross_validate, refit};
 pub use report::{Report, Status};

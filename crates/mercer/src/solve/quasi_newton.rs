@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 use crate::linalg::vectors::{dot, norm};
 
 /// The most recent steps with the changes of the gradient that they caused.
-pub(super) struct Memory {
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Memory {
     pairs: VecDeque<Pair>,
     limit: usize,
 }
 
+#[derive(Debug, Clone, PartialEq)]
 struct Pair {
     step: Vec<f64>,
     change: Vec<f64>,
@@ -46,6 +48,15 @@ impl Memory {
         if self.pairs.len() > self.limit {
             self.pairs.pop_front();
         }
+    }
+
+    /// The estimate for an objective with `factor` > 0 times the curvature.
+    pub fn times(mut self, factor: f64) -> Self {
+        for pair in &mut self.pairs {
+            pair.change.iter_mut().for_each(|change| *change *= factor);
+            pair.inverse /= factor;
+        }
+        self
     }
 
     /// The same steps with only the entries where `free` holds: an estimate of the curvature in that subspace.

@@ -2,7 +2,7 @@
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
-use mercer::learn::{Gp, GpObjective, LearnError, Learner, Learnt, Problem};
+use mercer::learn::{Gp, GpObjective, GpSolver, LearnError, Learner, Learnt, Problem, Shape};
 use mercer::model::{GaussianProcess, Model, ModelError, Predictor};
 use mercer::session::Session;
 
@@ -289,4 +289,91 @@ fn bad_input_is_refused_or_reported() {
     let conflict = Matrix::from_entries(3, 1, vec![1.0, 2.0, 3.0]);
     let fitted = train(&Gp::new(kernel("rbf")).noise(Some(0.0)), &twice, &conflict).unwrap();
     assert!(warnings(&fitted).contains("rows 0 and 1 are equal"), "{}", warnings(&fitted));
+}
+
+/// The estimate differs from the likelihood by a few of its standard errors, its gradient by a little, and both are deterministic.
+#[test]
+fn conjugate_gradients_estimate_the_likelihood_and_its_gradient() {
+    let (n, d) = (400, 2);
+    let (x, all) = samples(n, d, 11);
+    let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 3) as f64).collect();
+    let session = Session::default();
+    for (text, outputs, weights) in
+        [("?*rbf(sigma=[?])", 1, None), ("?*matern(nu=1.5, length=?) + ?*linear", 2, Some(&weights[..]))]
+    {
+        let y = targets(&x, d, outputs);
+        let problem = Problem::new(all.view(), &y).weighted(weights);
+        let exact = Gp::new(kernel(text)).solver(GpSolver::Cholesky);
+        let unknowns = exact.start(&problem, &session).unwrap().len();
+        let theta: Vec<f64> =
+            (0..unknowns).map(|p| if p + 1 == unknowns { -3.0 } else { 0.3 * (p as f64).cos() }).collect();
+        let (value, gradient) = exact.objective_at(&problem, &theta, &session).unwrap().unwrap();
+        let estimate = Gp::new(kernel(text)).solver(GpSolver::Cg);
+        let (about, slopes) = estimate.objective_at(&problem, &theta, &session).unwrap().unwrap();
+        let fixed = estimate.clone().initial(Some(theta.clone())).learn(false);
+        let fitted = fixed.train(&problem, &session).unwrap();
+        let error = fitted.facts.number("log_likelihood_error").unwrap();
+        // Conjugate gradients stop at residuals of 1e-4, which is squared in the quadratic form.
+        assert!(error < 0.02 * value.abs(), "{text}: the standard error is {error} of {value}");
+        assert!(
+            (about - value).abs() < 5.0 * error + 1e-5 * value.abs(),
+            "{text}: {about} is not {value} ± {error}"
+        );
+        let size = gradient.iter().fold(1.0, |m: f64, g| m.max(g.abs()));
+        for (p, (slope, exact)) in slopes.iter().zip(&gradient).enumerate() {
+            assert!((slope - exact).abs() < 0.05 * size, "{text}, {p}: {slope} is not {exact}");
+        }
+        assert_eq!(estimate.objective_at(&problem, &theta, &session).unwrap().unwrap(), (about, slopes));
+    }
+}
+
+/// The mean is that of the factor, and no variance is smaller than that given all targets.
+#[test]
+fn conjugate_gradients_give_the_mean_and_no_variance_that_is_too_small() {
+    let (n, d) = (300, 2);
+    let (x, all) = samples(n, d, 12);
+    let (y, (_, queries)) = (targets(&x, d, 2), samples(40, d, 13));
+    let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 3) as f64).collect();
+    let session = Session::default();
+    let problem = Problem::new(all.view(), &y).weighted(Some(&weights[..]));
+    let gp = Gp::new(kernel("1.2*rbf(sigma=0.6) + 0.2*linear")).noise(Some(0.05));
+    let exact = gp.clone().solver(GpSolver::Cholesky).train(&problem, &session).unwrap();
+    let found = gp.solver(GpSolver::Cg).train(&problem, &session).unwrap();
+    assert!(found.report.as_ref().unwrap().solver.contains("conjugate gradients"));
+    let (mean, expected) = (found.predict(queries.view()).unwrap(), exact.predict(queries.view()).unwrap());
+    for (m, e) in mean.entries().iter().zip(expected.entries()) {
+        assert!((m - e).abs() < 1e-4, "{m} is not {e}");
+    }
+    let deviations = |model: &Model| process(model).deviations(&queries, true, &session).unwrap();
+    for (s, e) in deviations(&found.model).entries().iter().zip(deviations(&exact.model).entries()) {
+        assert!(*s >= e - 1e-9 && *s < 1.05 * e, "{s} against {e}");
+    }
+    let path = tempfile::tempdir().unwrap().keep().join("m.mercer");
+    found.save(&path).unwrap();
+    assert_eq!(Model::load(&path).unwrap(), found.model);
+    std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn auto_solves_by_what_is_affordable() {
+    let gp = Gp::default();
+    let session = Session::default();
+    let resolved = |gp: &Gp, rows: usize, session: &Session<'_>| {
+        gp.resolved(Shape { rows, columns: 3, targets: 1 }, session)
+    };
+    assert_eq!(resolved(&gp, 1_000, &session), gp);
+    assert_eq!(resolved(&gp, 5_000, &session.with_memory(300 << 20)).solver, GpSolver::Cg);
+    assert_eq!(resolved(&gp, 1_000_000, &session).inducing, Some(1_024));
+    // What only a factor can do, and what is asked for, stays.
+    for fixed in [
+        gp.clone().solver(GpSolver::Cholesky),
+        gp.clone().objective(GpObjective::LeaveOneOut),
+        Gp::new(kernel("rbf + noise(value=?)")),
+    ] {
+        assert_eq!(resolved(&fixed, 1_000_000, &session), fixed);
+    }
+    let (x, all) = samples(30, 1, 4);
+    let y = targets(&x, 1, 1);
+    let refused = gp.solver(GpSolver::Cg).noise(Some(0.0)).train(&Problem::new(all.view(), &y), &session);
+    assert!(refused.unwrap_err().to_string().contains("noise above 0"));
 }

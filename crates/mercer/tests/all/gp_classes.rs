@@ -2,9 +2,12 @@
 
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::kernel::Kernel;
-use mercer::learn::{Gp, LearnError, Learner, Learnt, Problem, Targets};
-use mercer::model::{Model, Predictor};
+use mercer::learn::{
+    Gp, LearnError, Learner, Learnt, Problem, ProcessRows, RowBlocks, TargetMoments, Targets,
+};
+use mercer::model::{Facts, Model, Predictor};
 use mercer::session::Session;
+use mercer::solve::{InducingSums, RowSlopes};
 
 fn rows(n: usize) -> AnySamples<'static> {
     let entries = (0..n).flat_map(|i| {
@@ -155,6 +158,84 @@ fn enough_inducing_points_give_the_exact_process() {
     few.model.save(&path).unwrap();
     let again = Model::load(&path).unwrap();
     assert_eq!(again.predictor, few.model.predictor);
+}
+
+#[test]
+fn learning_on_a_part_first_ends_at_a_stationary_point_of_all_rows() {
+    let (samples, targets) = regression(900);
+    let session = Session::default();
+    let problem = Problem::new(samples.view(), &targets);
+    let gp = Gp::new(kernel("?*rbf(sigma=[?])")).inducing(Some(20));
+    let fitted = gp.train(&problem, &session).unwrap();
+    let first: Facts = fitted.facts.read("learnt_first").unwrap();
+    assert_eq!(first.number("rows"), Some(200.0));
+    assert!(first.number("steps").unwrap() > 3.0);
+    let rows: Vec<Learnt> = fitted.facts.read("parameters").unwrap();
+    let theta: Vec<f64> = rows.iter().map(|row| row.value.0.ln()).collect();
+    let (value, gradient) = gp.objective_at(&problem, &theta, &session).unwrap().unwrap();
+    assert!((value - fitted.facts.number("log_likelihood").unwrap()).abs() < 1e-9 * value.abs());
+    // The curvature is of the order of the number of rows: this is less than a thousandth away from the optimum in each logarithm.
+    let free = rows.iter().zip(&gradient).filter(|(row, _)| row.at_bound.is_none());
+    assert!(free.clone().count() >= 3 && free.clone().all(|(_, slope)| slope.abs() < 1.0), "{gradient:?}");
+    // The same bits again.
+    assert_eq!(gp.train(&problem, &session).unwrap().model, fitted.model);
+}
+
+/// Two parts of the rows, whose sums and gradients are added.
+struct Halves<'a>([RowBlocks<'a>; 2]);
+
+impl ProcessRows for Halves<'_> {
+    fn sums(&self, values: &[f64], session: &Session<'_>) -> Result<InducingSums, LearnError> {
+        let [mut sums, other] = [0, 1].map(|part| self.0[part].sums(values, session).unwrap().to_numbers());
+        sums.iter_mut().zip(other).for_each(|(sum, part)| *sum += part);
+        Ok(InducingSums::from_numbers(&sums, 15, 1).unwrap())
+    }
+
+    fn gradient(
+        &self,
+        values: &[f64],
+        slopes: &RowSlopes,
+        session: &Session<'_>,
+    ) -> Result<Vec<f64>, LearnError> {
+        let [first, other] = [0, 1].map(|part| self.0[part].gradient(values, slopes, session).unwrap());
+        Ok(first.into_iter().zip(other).map(|(a, b)| a + b).collect())
+    }
+}
+
+#[test]
+fn rows_in_parts_give_the_process_of_all_rows() {
+    let (samples, targets) = regression(120);
+    let session = Session::default();
+    let weights: Vec<f64> = (0..120).map(|i| f64::from(i % 4)).collect();
+    let problem = Problem::new(samples.view(), &targets).weighted(&weights[..]);
+    let gp = Gp::new(kernel("?*rbf(sigma=?)")).inducing(Some(15));
+    let whole = gp.train(&problem, &session).unwrap();
+    let counted: Vec<usize> = (0..120).filter(|i| i % 4 > 0).collect();
+    let y: Vec<f64> = counted.iter().map(|&i| targets.row(i)[0]).collect();
+    let mean = y.iter().sum::<f64>() / y.len() as f64;
+    let squares = y.iter().map(|y| (y - mean).powi(2)).sum();
+    let moments = TargetMoments { rows: y.len() as u64, means: vec![mean], squares: vec![squares] };
+    let start = gp.process_start(&problem, &moments, &session).unwrap();
+    let normalised = start.normalised(&targets);
+    let part = |rows: std::ops::Range<usize>| {
+        let rows: Vec<usize> = rows.collect();
+        let weights: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        let (samples, targets) = (samples.select(&rows), normalised.select(&rows));
+        RowBlocks::new(&start.kernel, &start.points, &samples, &targets, Some(&weights), &session).unwrap()
+    };
+    let halves = Halves([part(0..50), part(50..120)]);
+    let parts = gp.fit_rows(&problem, &moments, &halves, &session).unwrap();
+    let value = |fitted: &mercer::learn::Fitted| fitted.facts.number("log_likelihood").unwrap();
+    assert!((value(&whole) - value(&parts)).abs() < 1e-6 * value(&whole).abs().max(1.0));
+    assert_eq!(whole.model.predictor.ncols(), parts.model.predictor.ncols());
+    let [a, b] = [&whole, &parts].map(|fitted| fitted.predict(samples.view()).unwrap());
+    let worst = a.entries().iter().zip(b.entries()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    // Two searches that stop where a step gains less than 1e-7 of the likelihood.
+    assert!(worst < 1e-3, "{worst}");
+    // Sums of another size.
+    let sums = halves.sums(&[1.0, 1.0], &session).unwrap().to_numbers();
+    assert_eq!(sums.len(), InducingSums::count(15, 1));
+    assert!(InducingSums::from_numbers(&sums, 14, 1).is_none());
 }
 
 #[test]

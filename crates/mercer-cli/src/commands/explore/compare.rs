@@ -53,7 +53,7 @@ pub fn compare(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> 
     let approx = match state.text("approx").unwrap_or("fourier") {
         "fourier" => format!("fourier:{}", 2 * (count / 2)),
         "nystrom" => format!("nystrom:{}", count.min(exact.points.nrows())),
-        other => return Err(Failure::usage(format!("approx is `{other}`; it is fourier or nystrom"))),
+        other => return Err(Failure::usage(format!("approx is `{other}`; it must be fourier or nystrom"))),
     };
     let near = Prepared::with(state, file, &["--approx".to_owned(), approx.clone()])?;
     let grid = Grid::new(state, &exact.points, 64)?;

@@ -54,7 +54,7 @@ pub fn generate(name: &str, n: usize, noise: Option<f64>, seed: u64) -> Result<P
     };
     let noise = noise.unwrap_or(known.2);
     if !(0.0..=10.0).contains(&noise) {
-        return Err(Failure::usage(format!("noise is {noise}; it is from 0 to 10")));
+        return Err(Failure::usage(format!("noise is {noise}; it must be from 0 to 10")));
     }
     let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(place as u64));
     let rows: Vec<(Vec<f64>, f64)> = (0..n).map(|i| row(name, i, n, noise, &mut random)).collect();

@@ -88,7 +88,7 @@ fn frame(state: &State) -> Result<Option<Vec<f64>>, Failure> {
         ends.len() == 4 && ends.chunks(2).all(ordered)
     });
     ends.map(Some).ok_or_else(|| {
-        Failure::usage(format!("frame is `{text}`; it is x0,x1,y0,y1 with x0 < x1 and y0 < y1"))
+        Failure::usage(format!("frame is `{text}`; it must be x0,x1,y0,y1 with x0 < x1 and y0 < y1"))
     })
 }
 

@@ -114,7 +114,7 @@ impl Points {
                 }
                 Values::Classes { codes, names }
             }
-            other => return Err(Failure::usage(format!("kind is `{other}`; it is classes or numbers"))),
+            other => return Err(Failure::usage(format!("kind is `{other}`; it must be classes or numbers"))),
         };
         Ok(Self { names, target, rows, values, notes: Vec::new() })
     }

@@ -161,7 +161,7 @@ impl<'a> Server<'a> {
         if page.len() > MOST_NAME || channel.len() > MOST_NAME {
             return Err(Refusal(400, "the name of the page or channel is too long"));
         }
-        let state = state.check().map_err(|_| Refusal(400, "the state has a key that means nothing"))?;
+        let state = state.check().map_err(|_| Refusal(400, "the state has an unknown key"))?;
         if !REQUESTS.contains(&request) {
             return Err(Refusal(404, "there is no such request"));
         }
@@ -174,7 +174,7 @@ impl<'a> Server<'a> {
             Ok(Answer::Json(body)) => Reply { status: 200, content: JSON, gzip: false, body },
             Ok(Answer::File(content, body)) => Reply { status: 200, content, gzip: false, body },
             Err(failure) if failure.is_interrupt() => {
-                document(&json!({"error": "this took too long and was stopped; take fewer points"}))
+                document(&json!({"error": "this took too long and was stopped; use fewer points"}))
             }
             Err(failure) => document(&json!({"error": failure.message(), "hint": failure.advice()})),
         })

@@ -24,9 +24,10 @@ impl State {
     /// Refuses keys that mean nothing.
     pub fn check(self) -> Result<Self, Failure> {
         match self.0.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            Some(key) => {
-                Err(Failure::usage(format!("`{key}` is no part of a state; allowed are {}", KEYS.join(", "))))
-            }
+            Some(key) => Err(Failure::usage(format!(
+                "there is no key `{key}` in a state; the keys are {}",
+                KEYS.join(", ")
+            ))),
             None => Ok(self),
         }
     }
@@ -65,7 +66,7 @@ impl State {
         if (least..=most).contains(&value) {
             return Ok(value);
         }
-        Err(Failure::usage(format!("{key} is {value}; it is from {least} to {most}")))
+        Err(Failure::usage(format!("{key} is {value}; it must be from {least} to {most}")))
     }
 
     /// A finite number.
@@ -74,7 +75,7 @@ impl State {
         if value.is_finite() {
             Ok(value)
         } else {
-            Err(Failure::usage(format!("{key} is {value}; it is a finite number")))
+            Err(Failure::usage(format!("{key} is {value}; it must be a finite number")))
         }
     }
 

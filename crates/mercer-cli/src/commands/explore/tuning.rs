@@ -59,9 +59,7 @@ pub fn tune(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Res
         AnyLearner::Gp(_) => Err(Failure::usage(
             "a Gaussian process learns by its marginal likelihood: `mercer fit gp` with `?` in the kernel",
         )),
-        _ => Err(Failure::usage(
-            "lms has nothing to tune: more epochs are what a smaller λ is to ridge regression",
-        )),
+        _ => Err(Failure::usage("lms has no penalty to tune: the number of epochs plays its part")),
     }
 }
 

@@ -208,9 +208,7 @@ fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
     let is_cg = shown.model.method == Method::Ridge && solver.contains("conjugate gradients");
     let (x, y) = match shown.model.method {
         Method::Logistic => ("iterations", "norm of the gradient"),
-        Method::Perceptron => {
-            ("passes over the training rows", "share of wrong classes in the training rows")
-        }
+        Method::Perceptron => ("passes over the training rows", "fraction of training rows misclassified"),
         Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr => {
             ("iterations", "violation of optimality")
         }

@@ -14,6 +14,7 @@ except ImportError as error:
     raise ImportError("mercer.dask needs dask and distributed: pip install 'mercer[dask]'") from error
 
 _HOME = {
+    "GaussianProcessRegressor": "mercer.dask.gaussian_process_regressor",
     "KernelLogisticRegression": "mercer.dask.kernel_logistic_regression",
     "KernelRidge": "mercer.dask.kernel_ridge",
     "KernelRidgeCV": "mercer.dask.kernel_ridge_cv",

@@ -24,6 +24,7 @@ __all__ = [
     "merge_surveys",
     "predict",
     "predict_frame",
+    "process",
     "product",
     "rows",
     "sizes",
@@ -145,8 +146,8 @@ def kept(value):
 
 
 @on_partition
-def survey(chunk, seed, capacity, wants_moments):
-    """The number of rows, a sample, and what else a fit must know beforehand."""
+def survey(chunk, seed, capacity, wants_moments, wants_targets):
+    """The number of rows, a sample, and what else a fit must know beforehand: the moments of X, and the targets of the sample."""
     n, classes = chunk.X.shape[0], chunk.y.ndim == 1
     if classes and chunk.y.dtype.kind in "fc" and not np.isfinite(chunk.y).all():
         raise ValueError("y contains NaN or infinity")
@@ -160,12 +161,24 @@ def survey(chunk, seed, capacity, wants_moments):
         places=np.column_stack([np.full(n, chunk.partition, dtype=np.int64), np.arange(n)]),
         sample=chunk.X,
         moments=moments(chunk.X, chunk.weights) if wants_moments and n else (0.0, 0.0, 0.0),
+        target_moments=_target_moments(chunk) if wants_targets else (0, 0.0, 0.0),
+        targets=chunk.y if wants_targets else None,
+        sample_weights=chunk.weights if wants_targets else None,
         negative=chunk.partition if (entries < 0).any() else None,
         classes=names,
         counts=None if names is None else np.bincount(codes.ravel(), minlength=len(names)).astype(np.float64),
         weights=None if names is None else np.bincount(codes.ravel(), chunk.weights, minlength=len(names)).astype(np.float64),
     )
     return found.cut(capacity)
+
+
+def _target_moments(chunk):
+    """The number of rows of positive weight, and the means and squared deviations of their targets."""
+    y = chunk.y if chunk.weights is None else chunk.y[chunk.weights > 0]
+    if not len(y):
+        return 0, 0.0, 0.0
+    means = y.mean(axis=0)
+    return len(y), means, np.square(y - means).sum(axis=0)
 
 
 @on_partition
@@ -206,6 +219,13 @@ def losses(chunk, prepared, labels, request):
     """The answer to a solver that asks for sums of losses."""
     codes, weights = chunk.labels(*labels)
     return _native.sum_losses(aligned(prepared), borrowable(chunk.X), codes, weights, aligned(request), job())
+
+
+@on_partition
+def process(chunk, prepared, request):
+    """The answer to the solver of a Gaussian process."""
+    X, y = borrowable(chunk.X), np.ascontiguousarray(chunk.y)
+    return _native.sum_process(aligned(prepared), X, y, chunk.weights, aligned(request), job())
 
 
 def _sum(prepared, X, targets, weights):

@@ -55,7 +55,7 @@ class DaskEstimator:
         return {**super().__getstate__(), "client": None}
 
     def _cluster(self):
-        if self.device != "cpu":
+        if getattr(self, "device", "cpu") != "cpu":
             raise ValueError(f"the workers of a Dask cluster compute on the CPU: device={self.device!r} is for rows in memory")
         return Cluster(self.client, self.verbose)
 
@@ -82,10 +82,11 @@ class DaskEstimator:
         }
         return rows, expected
 
-    def _survey(self, cluster, rows, expected, moments=False):
-        """A first pass over all rows; keeps the number and the names of the columns."""
-        capacity = _native.sample_rows(self.approx)
-        arguments = [(part, expected, self._seed(), capacity, moments) for part in rows.parts]
+    def _survey(self, cluster, rows, expected, moments=False, targets=False):
+        """A first pass over all rows, for the moments of X or the targets of the sample; keeps the number and the names of the
+        columns."""
+        capacity = self._sample_rows()
+        arguments = [(part, expected, self._seed(), capacity, moments, targets) for part in rows.parts]
         found = cluster.reduce("survey", _chunk.survey, arguments, partial(_chunk.merge_surveys, capacity))
         if found.rows == 0:
             raise ValueError("X has no rows")
@@ -98,6 +99,10 @@ class DaskEstimator:
             )
         self._keep_columns(rows)
         return found
+
+    def _sample_rows(self):
+        """The number of rows in the sample."""
+        return _native.sample_rows(self.approx)
 
     def _keep_columns(self, rows):
         self.n_features_in_ = rows.columns

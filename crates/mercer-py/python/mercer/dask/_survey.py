@@ -26,6 +26,11 @@ class Survey:
     moments: tuple
     #: The first partition with a negative entry.
     negative: int | None
+    #: The rows of positive weight, and of each of their targets the mean and the sum of squared deviations from it.
+    target_moments: tuple
+    #: The targets and weights of the sample; None where they are not needed.
+    targets: np.ndarray | None
+    sample_weights: np.ndarray | None
     #: The classes, with the number and the summed weight of the rows of each; None where y is numbers.
     classes: np.ndarray | None
     counts: np.ndarray | None
@@ -41,7 +46,9 @@ class Survey:
             return self
         # Equal hashes are settled by the place of the row.
         kept = np.sort(np.lexsort((self.places[:, 1], self.places[:, 0], self.hashes))[:capacity])
-        return replace(self, hashes=self.hashes[kept], places=self.places[kept], sample=self.sample[kept])
+        of_rows = ("hashes", "places", "sample", "targets", "sample_weights")
+        values = {name: getattr(self, name) for name in of_rows}
+        return replace(self, **{name: None if value is None else value[kept] for name, value in values.items()})
 
     def merged(self, later):
         """The survey of these partitions and of later ones."""
@@ -60,6 +67,9 @@ class Survey:
             places=np.concatenate([self.places, later.places]),
             sample=stacked(self.sample, later.sample),
             moments=merged_moments(self.moments, later.moments),
+            target_moments=merged_moments(self.target_moments, later.target_moments),
+            targets=None if self.targets is None else np.concatenate([self.targets, later.targets]),
+            sample_weights=None if self.sample_weights is None else np.concatenate([self.sample_weights, later.sample_weights]),
             negative=later.negative if self.negative is None else self.negative,
             classes=classes,
             counts=counts,

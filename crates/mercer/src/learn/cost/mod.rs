@@ -48,6 +48,62 @@ pub fn cg_bytes(rows: usize, rank: usize, targets: usize) -> u64 {
     4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1)
 }
 
+/// Multiply-adds of a Gaussian process up to which a way to learn it is taken where there is a quicker but less exact one: some ten
+/// minutes on two cores.
+pub const GP_PATIENCE: f64 = 2e13;
+
+/// Random probes of the determinant of a Gaussian process.
+pub(crate) const GP_PROBES: usize = 10;
+
+/// Steps of conjugate gradients for one likelihood of a Gaussian process, about.
+const GP_STEPS: f64 = 50.0;
+
+/// Inducing points of a Gaussian process where their number is not given, at most.
+const GP_POINTS: usize = 1_024;
+
+/// The rank of the preconditioner of a Gaussian process, which also carries its variance: that of ridge regression, but 512 at least,
+/// and half of the rows at most.
+#[must_use]
+pub fn gp_rank(rows: usize) -> usize {
+    preconditioner_rank(rows).max(512).min(rows.div_ceil(2))
+}
+
+/// The number of inducing points of a Gaussian process where it is not given.
+#[must_use]
+pub fn gp_points(rows: usize) -> usize {
+    suggested_features(rows as u64).min(GP_POINTS).min(rows)
+}
+
+/// Bytes of a Gaussian process on its kernel matrix: the matrix, its inverse and the inverse of its factor.
+#[must_use]
+pub fn gp_exact_bytes(rows: usize) -> u64 {
+    (rows as u64).saturating_mul(rows as u64).saturating_mul(20)
+}
+
+/// Bytes of a Gaussian process by conjugate gradients, without a stored matrix: the preconditioner in both precisions and its small
+/// matrices, nine sets of vectors, the partial sums of a product, and a block of weights.
+#[must_use]
+pub fn gp_cg_bytes(rows: usize, targets: usize) -> u64 {
+    let (n, k, t) = (rows as u64, gp_rank(rows) as u64, (targets + GP_PROBES) as u64);
+    12 * n * k + 32 * k * k + 49 * 8 * n * t + (8 << 22)
+}
+
+/// The way to learn a Gaussian process: the first of a Cholesky factor, conjugate gradients and inducing points that takes no more than
+/// [`GP_PATIENCE`] and fits the memory.
+#[must_use]
+pub fn gp_way(size: Size, evaluations: usize, budget: u64) -> Way {
+    let (n, evaluations) = (size.rows as f64, evaluations as f64);
+    let exact = evaluations * n * n * n;
+    if exact <= GP_PATIENCE && gp_exact_bytes(size.rows) <= budget {
+        return Way::DualDouble;
+    }
+    let steps = evaluations * GP_STEPS * n * n * (size.targets + GP_PROBES) as f64;
+    if steps <= GP_PATIENCE && gp_cg_bytes(size.rows, size.targets) <= budget {
+        return Way::ConjugateGradients;
+    }
+    Way::Landmarks { landmarks: gp_points(size.rows) as u64 }
+}
+
 /// Bytes of ridge regression from sums over this number of features: the sums, their matrix and a chunk of features.
 #[must_use]
 pub fn sums_bytes(features: usize, targets: usize) -> u64 {
@@ -90,6 +146,17 @@ pub fn affordable_features(rows: u64, budget: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gaussian_process_is_as_exact_as_patience_and_memory_allow() {
+        let way = |rows, budget| {
+            gp_way(Size { rows, columns: 8, targets: 1, dtype: crate::real::Precision::Double }, 40, budget)
+        };
+        assert_eq!(way(2_000, u64::MAX), Way::DualDouble);
+        assert_eq!(way(20_000, u64::MAX), Way::ConjugateGradients);
+        assert_eq!(way(5_000, 300 << 20), Way::ConjugateGradients);
+        assert_eq!(way(100_000, u64::MAX), Way::Landmarks { landmarks: 1_024 });
+    }
 
     #[test]
     fn sizes_follow_the_rows_and_the_memory() {

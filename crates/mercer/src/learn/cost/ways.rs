@@ -145,7 +145,9 @@ impl Task {
             Self::TuneRidge { kernels, lambdas } => work.tune_ridge(kernels as f64, lambdas as f64),
             Self::Logistic => work.logistic(),
             Self::Perceptron { epochs } => work.perceptron(epochs as f64),
-            Self::GaussianProcess { evaluations } => vec![work.gaussian_process(evaluations as f64)],
+            Self::GaussianProcess { evaluations } => {
+                work.gaussian_processes(evaluations as f64, budget as f64)
+            }
             Self::SupportVectors => work.support_vectors(),
             Self::Predict { queries } => {
                 vec![work.for_queries(queries, Way::Tiled, ("kernel values", Cross(size.targets)))]
@@ -204,18 +206,82 @@ impl Work {
         Cost::new(way, bytes + self.samples, stages)
     }
 
+    /// In the order of exactness.
+    fn gaussian_processes(self, evaluations: f64, budget: f64) -> Vec<Cost> {
+        vec![
+            self.gaussian_process(evaluations),
+            self.iterative_process(evaluations, budget),
+            self.inducing_process(evaluations),
+        ]
+    }
+
+    /// Values of the derivatives of n²/2 kernel values, of which there is about one per column, as kernel values.
+    fn derivatives(self, evaluations: f64, pairs: f64) -> Stage {
+        let values = pairs * (1.0 + self.size.columns as f64 / 8.0);
+        ("derivatives", vec![(evaluations * values, Fill(Precision::Double))])
+    }
+
     /// For each evaluation of the likelihood and its gradient n²/2 kernel values, n³/3 multiply-adds for the factor, 2n³/3 for the
-    /// inverse, and n²/2 values of each derivative, of which there is about one per column.
+    /// inverse, and n²/2 values of each derivative.
     fn gaussian_process(self, evaluations: f64) -> Cost {
         let (n, each) = (self.n, self.filling(Precision::Double));
-        let derivatives = self.triangle() * (1.0 + self.size.columns as f64 / 8.0);
         let stages = vec![
             ("kernel matrices", each.into_iter().map(|(count, of)| (evaluations * count, of)).collect()),
             ("Cholesky factors", vec![(evaluations, Factor(Precision::Double, n))]),
             ("inverses", vec![(evaluations * 2.0 * n * n * n / 3.0, Product(Precision::Double))]),
-            ("derivatives", vec![(evaluations * derivatives, Fill(Precision::Double))]),
+            self.derivatives(evaluations, self.triangle()),
         ];
-        Cost::new(Way::DualDouble, 20.0 * n * n + self.samples, stages)
+        Cost::new(Way::DualDouble, super::gp_exact_bytes(self.size.rows) as f64 + self.samples, stages)
+    }
+
+    /// For each evaluation a preconditioner, and products with the matrix for the targets and the probes in every step.
+    fn iterative_process(self, evaluations: f64, budget: f64) -> Cost {
+        let Size { rows, targets, .. } = self.size;
+        let (n, k) = (self.n, super::gp_rank(rows) as f64);
+        let columns = targets + super::GP_PROBES;
+        let products = evaluations * super::GP_STEPS;
+        let (bytes, matrix) = (super::gp_cg_bytes(rows, targets) as f64 + self.samples, 8.0 * n * n);
+        let stores = bytes + matrix <= budget;
+        let steps = if stores {
+            vec![
+                (evaluations * self.triangle(), Fill(Precision::Double)),
+                (products * matrix, Read),
+                (products * self.triangle() * columns as f64, Product(Precision::Double)),
+            ]
+        } else {
+            vec![(products * self.triangle(), Apply(columns))]
+        };
+        let stages = vec![
+            (
+                "preconditioners",
+                vec![(evaluations * n * k, Cross(1)), (evaluations * n * k * k, Product(Precision::Double))],
+            ),
+            ("estimated number of steps", steps),
+            self.derivatives(evaluations, self.triangle()),
+        ];
+        let bytes = if stores { bytes + matrix } else { bytes };
+        Cost::new(Way::ConjugateGradients, bytes, stages).remark(format!(
+            "conjugate gradients (--solver cg) are the same process {} its matrix; the determinant in its likelihood is estimated from {} \
+             random probes, and its variance is from {k} sums of the targets",
+            if stores { "without a factor of" } else { "without" },
+            super::GP_PROBES
+        ))
+    }
+
+    /// For each evaluation two passes over the rows, each with nM kernel values and nM² multiply-adds.
+    fn inducing_process(self, evaluations: f64) -> Cost {
+        let points = super::gp_points(self.size.rows);
+        let (n, m) = (self.n, points as f64);
+        let stages = vec![
+            ("kernel values", vec![(2.0 * evaluations * n * m, Cross(1))]),
+            ("sums", vec![(2.0 * evaluations * n * m * m, Product(Precision::Double))]),
+            self.derivatives(evaluations, n * m),
+        ];
+        let bytes = 96.0 * m * m + 8.0 * 4_096.0 * m + self.samples;
+        Cost::new(Way::Landmarks { landmarks: points as u64 }, bytes, stages).remark(format!(
+            "{points} inducing points (--approx nystrom:{points}) maximise a lower bound of the likelihood, and are near the exact \
+             process where so many values of a function tell the others"
+        ))
     }
 
     /// n·D to compute the features, nD² + D³/3 for the normal equations.

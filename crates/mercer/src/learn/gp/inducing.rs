@@ -1,23 +1,30 @@
 //! The collapsed variational bound of a Gaussian process on inducing points, in passes over blocks of rows.
 
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use crate::data::{AnySamples, Matrix, Number};
 use crate::design::LandmarkChoice;
 use crate::gram::{GramError, Part, Resident, Wanted};
 use crate::kernel::Kernel;
-use crate::linalg::dense::mirror_lower;
-use crate::linalg::{NormalEquations, zeroed};
 use crate::model::{Expansion, Facts, GaussianProcess};
 use crate::session::Session;
-use crate::solve::{Bound, InducingSums, Report, SolveError, Status};
+use crate::solve::{Bound, MinimiseOptions, MinimiseStart, Minimum, Report, SolveError, Status};
 use crate::watch::Watch;
 
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Fitted};
+use super::super::learner::{Learner, Shape};
 use super::super::problem::Problem;
+use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 use super::{Gp, GpObjective, Prepared, has_noise, unknowns};
 
-/// Rows whose kernel values with the inducing points are held at a time.
-const BLOCK: usize = 2_048;
+/// A step that raises the bound by less than this part of it is the last: its rounding errors are some hundredths of that.
+const GAIN: f64 = 1e-7;
+
+/// Rows of the part that is learnt on first, for each inducing point.
+const PART: usize = 10;
 
 /// Bytes that the matrices of so many inducing points and of a block of rows take.
 pub(super) fn bytes(points: usize) -> u64 {
@@ -25,24 +32,14 @@ pub(super) fn bytes(points: usize) -> u64 {
     m.saturating_mul(8 * (12 * m + 2 * BLOCK as u64))
 }
 
-/// Targets y of zero mean, to be explained by f ~ N(0, K) and noise of variance σ²/w, through f at inducing points.
+/// The bound over some rows.
 pub(super) struct Inducing<'a> {
-    /// The rows, a block at a time.
-    blocks: Vec<Block>,
+    rows: &'a dyn ProcessRows,
     points: Box<dyn Resident>,
     /// The kernel with its unknowns.
     kernel: &'a Kernel,
     /// σ² where it is given; learnt as the last unknown otherwise.
     noise: Option<f64>,
-    outputs: usize,
-    rows: usize,
-    log_weights: f64,
-}
-
-struct Block {
-    samples: Box<dyn Resident>,
-    targets: Matrix<f64>,
-    weights: Option<Vec<f64>>,
 }
 
 /// The bound and the kernel that it was computed with.
@@ -53,32 +50,14 @@ pub(super) struct Bounded {
 }
 
 impl<'a> Inducing<'a> {
-    /// O(nd) time and memory.
     pub fn new(
         prepared: &'a Prepared,
         points: &AnySamples<'_>,
+        rows: &'a dyn ProcessRows,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
-        let Prepared { samples, kernel, targets, noise, .. } = prepared;
-        let weights = prepared.weights.as_deref();
-        let n = samples.nrows();
-        let block = |first: usize| {
-            let rows: Vec<usize> = (first..n.min(first + BLOCK)).collect();
-            Ok::<_, LearnError>(Block {
-                samples: session.load(&samples.select(&rows).widened())?,
-                targets: targets.select(&rows),
-                weights: weights.map(|weights| rows.iter().map(|&row| weights[row]).collect()),
-            })
-        };
-        Ok(Self {
-            blocks: (0..n).step_by(BLOCK).map(block).collect::<Result<_, _>>()?,
-            points: session.load(&points.widened())?,
-            kernel,
-            noise: *noise,
-            outputs: targets.ncols(),
-            rows: n,
-            log_weights: weights.map_or(0.0, |weights| weights.iter().map(|w| w.ln()).sum()),
-        })
+        let points = session.load(&points.widened())?;
+        Ok(Self { rows, points, kernel: &prepared.kernel, noise: prepared.noise })
     }
 
     /// The values that `theta` stands for: those of the kernel, and σ².
@@ -90,7 +69,7 @@ impl<'a> Inducing<'a> {
 
     /// The bound at `theta`; none where a matrix is not positive definite there.
     ///
-    /// nM² multiply-adds in one pass over the rows, O(M²) memory beside the rows.
+    /// nM²/2 multiply-adds in one pass over the rows, O(M²) memory beside the rows.
     pub fn bound(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<Bounded>, LearnError> {
         let (values, noise) = self.split(theta);
         let kernel = self.kernel.with_values(&values)?;
@@ -98,34 +77,7 @@ impl<'a> Inducing<'a> {
         let mut inducing = Matrix::zeros(m, m);
         let gram = self.points.gram(&kernel, Wanted::Double)?;
         gram.fill(Part::Full, inducing.entries_mut().into(), &session.part()).map_err(GramError::from)?;
-        let mut sums = NormalEquations::new(m, self.outputs);
-        let mut diagonal = 0.0;
-        let mut phi = Matrix::zeros(0, m);
-        for block in &self.blocks {
-            session.check()?;
-            if phi.nrows() != block.samples.nrows() {
-                phi = Matrix::zeros(block.samples.nrows(), m);
-            }
-            self.fill(block, &kernel, phi.entries_mut(), session)?;
-            sums.add(&phi, &block.targets, block.weights.as_deref(), &session.part())
-                .map_err(|_| LearnError::Solve(SolveError::NotFinite))?;
-            let own = block.samples.gram(&kernel, Wanted::Double)?;
-            let own = own.diagonal();
-            diagonal += match &block.weights {
-                Some(weights) => own.iter().zip(weights).map(|(k, w)| k * w).sum::<f64>(),
-                None => own.iter().sum(),
-            };
-        }
-        let mut products = Matrix::from_entries(m, m, sums.lower());
-        mirror_lower(&mut products);
-        let sums = InducingSums {
-            rows: self.rows,
-            products,
-            cross: sums.cross().clone(),
-            target_squares: sums.target_squares().iter().sum(),
-            diagonal,
-            log_weights: self.log_weights,
-        };
+        let sums = self.rows.sums(&values, session)?;
         match Bound::at(&inducing, &sums, noise, &session.part()) {
             Ok(bound) => Ok(Some(Bounded { kernel, noise, bound })),
             Err(SolveError::NegativePivot { .. }) => Ok(None),
@@ -135,53 +87,65 @@ impl<'a> Inducing<'a> {
 
     /// The bound at `theta` and its gradient; none where a matrix is not positive definite there.
     ///
-    /// About 2nM² multiply-adds in two passes over the rows.
+    /// About 3nM²/2 multiply-adds in two passes over the rows.
     pub fn evaluate(
         &self,
         theta: &[f64],
         session: &Session<'_>,
     ) -> Result<Option<(f64, Vec<f64>)>, LearnError> {
-        let Some(Bounded { kernel, noise, bound }) = self.bound(theta, session)? else { return Ok(None) };
+        let Some(Bounded { noise, bound, .. }) = self.bound(theta, session)? else { return Ok(None) };
         let (values, _) = self.split(theta);
-        let part = session.part();
         let derivatives = self.kernel.gradient(&values, self.points.ncols())?;
         let of_points = self.points.gradient(&derivatives, None)?;
-        let mut gradient = of_points.contract(bound.by_inducing.entries(), &part).map_err(GramError::from)?;
-        let m = self.points.nrows();
-        let most = self.blocks.first().map_or(0, |block| block.samples.nrows());
-        let (mut phi, mut weights) = (zeroed::<f64>(most * m), zeroed::<f64>(most * m));
-        for block in &self.blocks {
-            session.check()?;
-            let n = block.samples.nrows();
-            let (phi, adjoint) = (&mut phi[..n * m], &mut weights[..n * m]);
-            self.fill(block, &kernel, phi, session)?;
-            bound.by_rows(phi, block.targets.entries(), block.weights.as_deref(), adjoint);
-            let of_rows = block.samples.gradient(&derivatives, Some(&*self.points))?;
-            let by_rows = of_rows.contract(adjoint, &part).map_err(GramError::from)?;
-            let own: Vec<f64> = match &block.weights {
-                Some(weights) => weights.iter().map(|w| w * bound.by_diagonal).collect(),
-                None => vec![bound.by_diagonal; n],
-            };
-            let by_diagonal = block.samples.gradient(&derivatives, None)?.contract_diagonal(&own);
-            let parts = by_rows.into_iter().zip(by_diagonal);
-            gradient.iter_mut().zip(parts).for_each(|(sum, (a, b))| *sum += a + b);
-        }
+        let by_inducing = bound.by_inducing.entries();
+        let mut gradient = of_points.contract(by_inducing, &session.part()).map_err(GramError::from)?;
+        let of_rows = self.rows.gradient(&values, &bound.slopes, session)?;
+        gradient.iter_mut().zip(of_rows).for_each(|(sum, part)| *sum += part);
         if self.noise.is_none() {
             gradient.push(bound.by_noise * noise);
         }
         Ok(Some((bound.value, gradient)))
     }
+}
 
-    /// The kernel values of a block of rows with the inducing points.
-    fn fill(
+/// The part of the rows that was learnt on first.
+struct FirstPart {
+    rows: usize,
+    steps: usize,
+}
+
+impl Prepared {
+    /// The rows in memory, for these inducing points.
+    pub(super) fn blocks(
         &self,
-        block: &Block,
-        kernel: &Kernel,
-        out: &mut [f64],
+        points: &AnySamples<'_>,
         session: &Session<'_>,
-    ) -> Result<(), LearnError> {
-        let cross = block.samples.cross(kernel, &*self.points)?;
-        Ok(cross.fill(Part::Full, out.into(), &session.part()).map_err(GramError::from)?)
+    ) -> Result<RowBlocks<'_>, LearnError> {
+        let weights = self.weights.as_deref();
+        RowBlocks::new(&self.kernel, points, &self.samples, &self.targets, weights, session)
+    }
+
+    /// A seeded part of the rows to learn on first; none where all rows, `count` of them, are not several times as many.
+    fn part(&self, points: usize, count: u64, session: &Session<'_>) -> Option<Self> {
+        let (some, here) = ((PART * points).min(self.samples.nrows()), self.samples.nrows());
+        if 2 * some as u64 > count {
+            return None;
+        }
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(session.seed());
+        let mut rows = index::sample(&mut random, here, some).into_vec();
+        rows.sort_unstable();
+        Some(Self {
+            samples: self.samples.select(&rows),
+            kernel: self.kernel.clone(),
+            targets: self.targets.select(&rows),
+            means: self.means.clone(),
+            scales: self.scales.clone(),
+            weights: self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect()),
+            noise: self.noise,
+            unknowns: self.unknowns.clone(),
+            is_constant: self.is_constant,
+            admitted: self.admitted.clone(),
+        })
     }
 }
 
@@ -216,21 +180,112 @@ impl Gp {
     pub(super) fn train_inducing(
         &self,
         count: usize,
-        prepared: Prepared,
+        prepared: &Prepared,
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
-        let (chosen, points) = self.inducing_points(count, &prepared, session)?;
-        let process = Inducing::new(&prepared, &points, session)?;
+        let chosen = self.inducing_points(count, prepared, session)?;
+        let blocks = prepared.blocks(&chosen.1, session)?;
+        let rows = prepared.samples.nrows() as u64;
+        let answer = self.fit_inducing(prepared, chosen, (&blocks, rows), session)?;
+        Ok(Fitted::new(self, problem, session, answer))
+    }
+
+    /// What rows that are summed up elsewhere need beforehand. `sample` are some of them, or all; `moments` are of all of them.
+    ///
+    /// # Errors
+    /// As [`train`](Learner::train), and where the settings ask for no inducing points.
+    pub fn process_start(
+        &self,
+        sample: &Problem<'_>,
+        moments: &TargetMoments,
+        session: &Session<'_>,
+    ) -> Result<ProcessStart, LearnError> {
+        let prepared = self.prepare(sample, Some(moments), session)?;
+        let (_, points) = self.inducing_points(self.points()?, &prepared, session)?;
+        let Prepared { kernel, means, scales, .. } = prepared;
+        Ok(ProcessStart { kernel, points, means, scales })
+    }
+
+    /// Trains on rows that are summed up elsewhere; `sample` and `moments` are those of [`process_start`](Self::process_start).
+    ///
+    /// # Errors
+    /// As [`process_start`](Self::process_start), and those of `rows`.
+    pub fn fit_rows(
+        &self,
+        sample: &Problem<'_>,
+        moments: &TargetMoments,
+        rows: &dyn ProcessRows,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        let prepared = self.prepare(sample, Some(moments), session)?;
+        let shape = Shape {
+            rows: prepared.samples.nrows(),
+            columns: prepared.samples.ncols(),
+            targets: prepared.targets.ncols(),
+        };
+        self.check(shape, session)?;
+        let chosen = self.inducing_points(self.points()?, &prepared, session)?;
+        let mut answer = self.fit_inducing(&prepared, chosen, (rows, moments.rows), session)?;
+        // They are places in the sample.
+        answer.centres = None;
+        Ok(Fitted::of_rows(self, (moments.rows, sample.origin.clone()), None, session, answer))
+    }
+
+    fn points(&self) -> Result<usize, LearnError> {
+        self.inducing.ok_or(LearnError::Unsupported(
+            "a Gaussian process on rows that are not in memory needs inducing points",
+        ))
+    }
+
+    /// Learns on a part of the rows first, then on all of them from there.
+    ///
+    /// The optimum of a part is close to that of all rows, and the curvature there is in proportion to the number of rows: few steps
+    /// on all of them are left.
+    fn learn_inducing(
+        &self,
+        prepared: &Prepared,
+        points: &AnySamples<'_>,
+        (rows, count): (&dyn ProcessRows, u64),
+        session: &Session<'_>,
+    ) -> Result<(Option<Minimum>, Option<FirstPart>), LearnError> {
+        let process = Inducing::new(prepared, points, rows, session)?;
+        let mut evaluate = |theta: &[f64]| process.evaluate(theta, session);
+        let options =
+            MinimiseOptions { max_steps: self.max_iter, decrease: GAIN, ..MinimiseOptions::default() };
+        if let Some(part) = prepared.part(points.nrows(), count, session) {
+            let blocks = part.blocks(points, session)?;
+            let first = Inducing::new(&part, points, &blocks, session)?;
+            let mut on_part = |theta: &[f64]| first.evaluate(theta, session);
+            let found = self.learnt_to(options, &mut on_part, &part.unknowns, session)?;
+            if let Some(Minimum { at, curvature, steps, .. }) = found {
+                let some = part.samples.nrows();
+                let curvature = curvature.times(count as f64 / some as f64);
+                session.begin("Gaussian process, all rows", self.max_iter as u64);
+                let start = MinimiseStart { at, curvature };
+                let found = self.minimised(options, &mut evaluate, &prepared.unknowns, start, "", session)?;
+                if found.value.is_finite() {
+                    return Ok((Some(found), Some(FirstPart { rows: some, steps })));
+                }
+            }
+        }
+        Ok((self.learnt_to(options, &mut evaluate, &prepared.unknowns, session)?, None))
+    }
+
+    fn fit_inducing(
+        &self,
+        prepared: &Prepared,
+        (chosen, points): (Vec<usize>, AnySamples<'static>),
+        rows: (&dyn ProcessRows, u64),
+        session: &Session<'_>,
+    ) -> Result<Answer, LearnError> {
         let unknowns = &prepared.unknowns;
         let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start).collect();
         let learns = self.learn && !prepared.is_constant && !start.is_empty();
-        let found = if learns {
-            self.learnt(&mut |theta| process.evaluate(theta, session), unknowns, session)?
-        } else {
-            None
-        };
+        let (found, part) =
+            if learns { self.learn_inducing(prepared, &points, rows, session)? } else { (None, None) };
         let theta = found.as_ref().map_or(&start, |found| &found.at);
+        let process = Inducing::new(prepared, &points, rows.0, session)?;
         let Some(Bounded { kernel, noise, bound }) = process.bound(theta, session)? else {
             return Err(LearnError::Unsupported(
                 "the kernel matrix of the inducing points is not positive definite; give fewer of them, or check that the kernel \
@@ -254,15 +309,17 @@ impl Gp {
             reasons: Vec::new(),
             warnings,
         };
-        let facts = Facts::new()
+        let mut facts = Facts::new()
             .with("log_likelihood", Number(bound.value))
             .with("noise", Number(noise))
-            .with("inducing_points", count)
+            .with("inducing_points", points.nrows())
             .with("parameters", unknowns::table(unknowns, theta));
-        let Prepared { means, scales, admitted, .. } = prepared;
+        if let Some(FirstPart { rows, steps }) = part {
+            facts.set("learnt_first", Facts::new().with("rows", rows).with("steps", steps));
+        }
         let mut coefficients = bound.coefficients.clone();
         for i in 0..coefficients.nrows() {
-            coefficients.row_mut(i).iter_mut().zip(&scales).for_each(|(a, scale)| *a *= scale);
+            coefficients.row_mut(i).iter_mut().zip(&prepared.scales).for_each(|(a, scale)| *a *= scale);
         }
         let factors = if self.variance { Some(bound.into_factors(&session.part())?) } else { None };
         let (factor, posterior_factor) =
@@ -270,18 +327,18 @@ impl Gp {
         let model = GaussianProcess {
             mean: Expansion {
                 kernel,
-                domain: admitted.domain,
+                domain: prepared.admitted.domain,
                 centres: points,
                 shift: None,
                 coefficients,
-                intercepts: means,
+                intercepts: prepared.means.clone(),
             },
-            scales,
+            scales: prepared.scales.clone(),
             noise,
             factor,
             posterior_factor,
+            projection: None,
         };
-        let answer = Answer { facts, centres: Some(chosen), ..Answer::new(model, report) };
-        Ok(Fitted::new(self, problem, session, answer))
+        Ok(Answer { facts, centres: Some(chosen), ..Answer::new(model, report) })
     }
 }

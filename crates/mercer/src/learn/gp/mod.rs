@@ -4,9 +4,11 @@
 //! maximise the likelihood of the targets (or the density of leaving one out) plus the logarithms of the priors, in logarithms and
 //! between bounds (Rasmussen and Williams 2006, chapters 2 and 5).
 
+mod cg;
 mod classes;
 mod exact;
 mod inducing;
+mod rows;
 mod unknowns;
 
 use rand::SeedableRng;
@@ -17,13 +19,15 @@ use crate::data::{AnySamples, Matrix, Number};
 use crate::gram::{GramError, Resident};
 use crate::kernel::family::noise::NOISE;
 use crate::kernel::{Expr, Kernel};
-use crate::linalg::{Cholesky, CholeskyFactor};
+use crate::linalg::Cholesky;
 use crate::model::{Expansion, Facts, GaussianProcess, Method};
+use crate::real::Precision;
 use crate::session::Session;
-use crate::solve::{MinimiseOptions, Minimum, Report, SolveError, Status, minimise_in_box};
+use crate::solve::{MinimiseOptions, MinimiseStart, Minimum, Report, SolveError, Status, minimise_in_box};
 use crate::watch::{Stopped, Watch};
 
 use super::admission::Admission;
+use super::cost::{self, Way};
 use super::error::{KERNEL_MATRIX, LearnError};
 use super::fitted::{Answer, Fitted};
 use super::knn::check_features;
@@ -32,8 +36,10 @@ use super::problem::Problem;
 use super::settings::{builder, is_default, kept};
 use super::targets;
 
+pub use exact::log_likelihood;
 use exact::{Exact, Factored};
 use inducing::Inducing;
+pub use rows::{ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 pub use unknowns::Learnt;
 use unknowns::{Unknown, add_priors};
 
@@ -46,6 +52,21 @@ pub enum GpObjective {
     Likelihood,
     /// The density of each target given all other rows.
     LeaveOneOut,
+}
+
+/// How the likelihood of a regression is computed and its mean solved for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GpSolver {
+    /// The first of these that costs no more multiply-adds than [`cost::GP_PATIENCE`] and fits the memory: a Cholesky factor,
+    /// conjugate gradients, inducing points.
+    #[default]
+    Auto,
+    /// A Cholesky factor of the kernel matrix: O(n³) time, O(n²) memory.
+    Cholesky,
+    /// Conjugate gradients with a preconditioner of low rank, and an estimate of the determinant from random probes: O(n²) time a
+    /// step, O(n√n) memory.
+    Cg,
 }
 
 /// A Gaussian process: its settings.
@@ -84,8 +105,11 @@ pub struct Gp {
     pub variance: bool,
     /// Most steps of one minimisation.
     pub max_iter: usize,
-    /// The number of inducing points among the rows, which f is known at; none for the exact process.
+    /// The number of inducing points among the rows, which f is known at; none for what `solver` says.
     pub inducing: Option<usize>,
+    /// How the likelihood of a regression is computed without inducing points; classes need a Cholesky factor.
+    #[serde(skip_serializing_if = "is_default")]
+    pub solver: GpSolver,
     /// Whether numbers are classes; targets that are text always are.
     #[serde(skip_serializing_if = "is_default")]
     pub classify: bool,
@@ -117,6 +141,7 @@ impl Gp {
             variance: true,
             max_iter: 200,
             inducing: None,
+            solver: GpSolver::Auto,
             classify: false,
             admission: Admission::Check,
         }
@@ -139,8 +164,16 @@ impl Gp {
         variance: bool,
         max_iter: usize,
         inducing: Option<usize>,
+        solver: GpSolver,
         classify: bool,
         admission: Admission,
+    }
+
+    /// The learner that starts where another fit ended, by its facts, and from there alone.
+    pub(crate) fn continued(&self, facts: &Facts) -> Option<Self> {
+        let learnt: Vec<Learnt> = facts.read("parameters")?;
+        let initial = learnt.iter().map(|parameter| parameter.value.0.ln()).collect();
+        Some(self.clone().initial(Some(initial)).restarts(0))
     }
 
     /// About how often the likelihood and its gradient are computed, by which a plan counts.
@@ -152,7 +185,8 @@ impl Gp {
     /// The objective and its gradient at `theta`: the logarithms of the kernel's unknowns in the order of its text, then that of σ²
     /// where it is learnt. Without priors. None where K + σ²/w is not positive definite there.
     ///
-    /// O(n³) time and 2½n² numbers of memory; on M inducing points it is a lower bound of the likelihood, in O(nM²) time.
+    /// O(n³) time and 2½n² numbers of memory; on M inducing points it is a lower bound of the likelihood, in O(nM²) time, and by
+    /// conjugate gradients an estimate.
     ///
     /// # Errors
     /// As [`train`](Learner::train), and where there is another number of values.
@@ -162,14 +196,18 @@ impl Gp {
         theta: &[f64],
         session: &Session<'_>,
     ) -> Result<Option<(f64, Vec<f64>)>, LearnError> {
-        let prepared = self.prepare(problem, session)?;
+        let prepared = self.prepare(problem, None, session)?;
         if theta.len() != prepared.unknowns.len() {
             let (rows, found) = (prepared.unknowns.len(), theta.len());
             return Err(LearnError::Length { what: "values of theta", rows, found });
         }
         if let Some(count) = self.inducing {
             let (_, points) = self.inducing_points(count, &prepared, session)?;
-            return Inducing::new(&prepared, &points, session)?.evaluate(theta, session);
+            let blocks = prepared.blocks(&points, session)?;
+            return Inducing::new(&prepared, &points, &blocks, session)?.evaluate(theta, session);
+        }
+        if self.solver == GpSolver::Cg {
+            return self.estimate(&prepared, theta, session);
         }
         let samples = session.load(&prepared.samples)?;
         self.exact(&prepared, &*samples).evaluate(theta, session)
@@ -182,7 +220,7 @@ impl Gp {
         theta: &[f64],
         session: &Session<'_>,
     ) -> Result<Option<f64>, LearnError> {
-        let prepared = self.prepare(problem, session)?;
+        let prepared = self.prepare(problem, None, session)?;
         let samples = session.load(&prepared.samples)?;
         let exact = self.exact(&prepared, &*samples);
         Ok(exact.factor(theta, session)?.map(|factored| exact.log_likelihood(&factored)))
@@ -198,22 +236,33 @@ impl Gp {
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Vec<(f64, f64, f64)>, LearnError> {
-        let prepared = self.prepare(problem, session)?;
+        let prepared = self.prepare(problem, None, session)?;
         let three = |u: &Unknown| (u.start, u.bounds.0, u.bounds.1);
         Ok(prepared.unknowns.iter().map(three).collect())
     }
 
-    /// What the rows that count give: samples, normalised targets and unknowns.
-    fn prepare(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Prepared, LearnError> {
+    /// What the rows that count give: samples, normalised targets and unknowns. `moments` are those of the targets where the rows are
+    /// a sample of more.
+    fn prepare(
+        &self,
+        problem: &Problem<'_>,
+        moments: Option<&TargetMoments>,
+        session: &Session<'_>,
+    ) -> Result<Prepared, LearnError> {
         let numbers = problem.numbers()?;
         let all = problem.samples()?;
         check_features(all)?;
         let rows = problem.counted();
         let (samples, numbers) = (all.select(&rows), numbers.select(&rows));
+        for found in moments.iter().flat_map(|moments| [moments.means.len(), moments.squares.len()]) {
+            if found != numbers.ncols() {
+                return Err(LearnError::Length { what: "moments of targets", rows: numbers.ncols(), found });
+            }
+        }
         let weights = problem.weights().map(|weights| rows.iter().map(|&row| weights[row]).collect());
         self.kernel.check_columns(samples.ncols())?;
         let kernel = self.kernel.resolve_auto(&session.scales(&samples))?;
-        let (targets, means, scales) = normalised(&numbers, self.normalise);
+        let (targets, means, scales) = normalised(&numbers, self.normalise, moments);
         let variance = mean_square(&targets);
         let is_constant = variance == 0.0;
         let variance = if is_constant { 1.0 } else { variance };
@@ -280,40 +329,118 @@ impl Gp {
         unknowns: &[Unknown],
         session: &Session<'_>,
     ) -> Result<Option<Minimum>, LearnError> {
-        let bounds: Vec<(f64, f64)> = unknowns.iter().map(|unknown| unknown.bounds).collect();
+        let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
+        self.learnt_to(options, evaluate, unknowns, session)
+    }
+
+    /// As [`learnt`](Self::learnt), with other tolerances.
+    fn learnt_to(
+        &self,
+        options: MinimiseOptions,
+        evaluate: &mut Evaluate<'_>,
+        unknowns: &[Unknown],
+        session: &Session<'_>,
+    ) -> Result<Option<Minimum>, LearnError> {
+        let label = |restart: usize| match restart {
+            0 => String::new(),
+            _ => format!("restart {restart} of {}, ", self.restarts),
+        };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut best: Option<Minimum> = None;
         session.begin("Gaussian process", (self.max_iter * (1 + self.restarts)) as u64);
         for restart in 0..=self.restarts {
-            let start = match restart {
+            let start: Vec<f64> = match restart {
                 0 => unknowns.iter().map(|unknown| unknown.start).collect(),
                 _ => unknowns.iter().map(|unknown| unknown.drawn(&mut random)).collect(),
             };
-            let mut failure = None;
-            let mut objective = |theta: &[f64]| match evaluate(theta) {
-                Ok(Some((mut value, mut gradient))) => {
-                    add_priors(unknowns, theta, &mut value, &mut gradient);
-                    session.note(&format!("log-likelihood {value:.6}"));
-                    gradient.iter_mut().for_each(|slope| *slope = -*slope);
-                    Ok((-value, gradient))
-                }
-                Ok(None) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
-                Err(error) => {
-                    failure = Some(error);
-                    Err(SolveError::Stopped(Stopped))
-                }
-            };
-            let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
-            let found = minimise_in_box(&mut objective, start, &bounds, options, session);
-            if let Some(error) = failure {
-                return Err(error);
-            }
-            let found = found?;
+            let found =
+                self.minimised(options, evaluate, unknowns, start.into(), &label(restart), session)?;
             if found.value.is_finite() && best.as_ref().is_none_or(|best| found.value < best.value) {
                 best = Some(found);
             }
         }
         Ok(best)
+    }
+
+    /// One minimisation; its value is not finite where the objective has none at the start.
+    fn minimised(
+        &self,
+        options: MinimiseOptions,
+        evaluate: &mut Evaluate<'_>,
+        unknowns: &[Unknown],
+        start: MinimiseStart,
+        label: &str,
+        session: &Session<'_>,
+    ) -> Result<Minimum, LearnError> {
+        let bounds: Vec<(f64, f64)> = unknowns.iter().map(|unknown| unknown.bounds).collect();
+        let mut failure = None;
+        let mut objective = |theta: &[f64]| match evaluate(theta) {
+            Ok(Some((mut value, mut gradient))) => {
+                add_priors(unknowns, theta, &mut value, &mut gradient);
+                session.note(&format!("{label}log-likelihood {value:.6}"));
+                gradient.iter_mut().for_each(|slope| *slope = -*slope);
+                Ok((-value, gradient))
+            }
+            Ok(None) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
+            Err(error) => {
+                failure = Some(error);
+                Err(SolveError::Stopped(Stopped))
+            }
+        };
+        let found = minimise_in_box(&mut objective, start, &bounds, options, session);
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(found?),
+        }
+    }
+
+    /// The hyper-parameters that maximise the objective, where there is something to learn.
+    fn optimum(
+        &self,
+        evaluate: &mut Evaluate<'_>,
+        prepared: &Prepared,
+        options: MinimiseOptions,
+        session: &Session<'_>,
+    ) -> Result<Optimum, LearnError> {
+        let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
+        let tried = self.learn && !prepared.is_constant && !start.is_empty();
+        let found =
+            if tried { self.learnt_to(options, evaluate, &prepared.unknowns, session)? } else { None };
+        let theta = found.as_ref().map_or(start, |found| found.at.clone());
+        Ok(Optimum { theta, found, tried })
+    }
+}
+
+/// What learning came to.
+struct Optimum {
+    theta: Vec<f64>,
+    /// The best minimum; none where nothing was tried and where no start has a value.
+    found: Option<Minimum>,
+    tried: bool,
+}
+
+impl Optimum {
+    fn steps(&self) -> usize {
+        self.found.as_ref().map_or(0, |minimum| minimum.steps)
+    }
+
+    /// What a user should know about the kernel and about what was learnt.
+    fn warnings(&self, gp: &Gp, prepared: &Prepared) -> Vec<String> {
+        let mut warnings: Vec<String> = prepared.admitted.warning.iter().cloned().collect();
+        if prepared.is_constant && gp.learn {
+            warnings.push(
+                "the targets are the same in every row: nothing is learnt, and the model predicts them everywhere"
+                    .to_owned(),
+            );
+        }
+        if self.tried && self.found.is_none() {
+            warnings
+                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
+        }
+        if self.found.is_some() {
+            warnings.extend(unknowns::bound_warnings(&prepared.unknowns, &self.theta));
+        }
+        warnings
     }
 }
 
@@ -332,6 +459,25 @@ struct Prepared {
     admitted: super::Admitted,
 }
 
+impl Prepared {
+    /// The mean of the posterior from its coefficients for normalised targets, and the scales of the outputs.
+    fn mean(self, kernel: Kernel, mut coefficients: Matrix<f64>) -> (Expansion, Vec<f64>) {
+        let Self { samples, means, scales, admitted, .. } = self;
+        for i in 0..coefficients.nrows() {
+            coefficients.row_mut(i).iter_mut().zip(&scales).for_each(|(a, scale)| *a *= scale);
+        }
+        let mean = Expansion {
+            kernel,
+            domain: admitted.domain,
+            centres: samples,
+            shift: None,
+            coefficients,
+            intercepts: means,
+        };
+        (mean, scales)
+    }
+}
+
 impl Learner for Gp {
     fn method(&self) -> Method {
         Method::Gp
@@ -344,21 +490,26 @@ impl Learner for Gp {
     fn settings(&self, session: &Session<'_>) -> Facts {
         kept(
             self,
-            &["kernel", "noise", "objective", "normalise", "restarts", "inducing", "classify"],
+            &["kernel", "noise", "objective", "normalise", "restarts", "inducing", "solver", "classify"],
             Some(session.seed()),
         )
     }
 
     fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
-        let rows = shape.rows as u64;
-        let needed = match self.inducing {
-            Some(points) => inducing::bytes(points),
-            // The matrix, its inverse and the inverse of its factor.
-            None => rows.saturating_mul(rows).saturating_mul(20),
-        };
+        let Shape { rows, targets, .. } = shape;
         let budget = session.memory();
+        let classes = matches!(self.requires(), Requires::Classes);
+        let (what, needed) = match self.resolved(shape, session) {
+            Self { inducing: Some(points), .. } => {
+                ("matrices of the inducing points", inducing::bytes(points))
+            }
+            Self { solver: GpSolver::Cg, .. } if !classes => {
+                ("a preconditioner and vectors", cost::gp_cg_bytes(rows, targets))
+            }
+            _ => (KERNEL_MATRIX, cost::gp_exact_bytes(rows)),
+        };
         if needed > budget {
-            return Err(LearnError::Memory { rows: shape.rows, what: KERNEL_MATRIX, needed, budget });
+            return Err(LearnError::Memory { rows, what, needed, budget });
         }
         Ok(())
     }
@@ -367,104 +518,119 @@ impl Learner for Gp {
         if problem.classes().is_some() {
             return self.train_classes(problem, session);
         }
-        let prepared = self.prepare(problem, session)?;
-        let (rows, columns) = (prepared.samples.nrows(), prepared.samples.ncols());
-        self.check(Shape { rows, columns, targets: prepared.targets.ncols() }, session)?;
-        if let Some(points) = self.inducing {
-            return self.train_inducing(points, prepared, problem, session);
+        let prepared = self.prepare(problem, None, session)?;
+        let shape = Shape {
+            rows: prepared.samples.nrows(),
+            columns: prepared.samples.ncols(),
+            targets: prepared.targets.ncols(),
+        };
+        self.check(shape, session)?;
+        let resolved = self.resolved(shape, session);
+        match resolved {
+            Self { inducing: Some(points), .. } => {
+                resolved.train_inducing(points, &prepared, problem, session)
+            }
+            Self { solver: GpSolver::Cg, .. } => resolved.train_cg(prepared, problem, session),
+            _ => resolved.train_exact(prepared, problem, session),
         }
-        let resident = session.load(&prepared.samples)?;
-        let exact = self.exact(&prepared, &*resident);
-        let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
-        let learns = self.learn && !prepared.is_constant && !start.is_empty();
-        let found = if learns {
-            self.learnt(&mut |theta| exact.evaluate(theta, session), &prepared.unknowns, session)?
-        } else {
-            None
-        };
-        let theta = found.as_ref().map_or(&start, |found| &found.at);
-        let factored = exact.factor(theta, session)?.ok_or(LearnError::Unsupported(
-            "the kernel matrix with its noise is not positive definite; give more noise, or check that the kernel is one",
-        ))?;
-        let log_likelihood = exact.log_likelihood(&factored);
-        let residual = residual(&exact, &factored, session)?;
-        let warnings = self.warnings(&prepared, theta, &factored, found.as_ref(), learns);
-        let report = Report {
-            status: match &found {
-                Some(minimum) if !minimum.converged => Status::OutOfIterations,
-                _ => Status::Converged,
-            },
-            solver: "cholesky f64".to_owned(),
-            iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
-            residual,
-            reasons: Vec::new(),
-            warnings,
-        };
-        let facts = facts(&prepared, theta, &factored, log_likelihood);
-        let Prepared { samples, means, scales, admitted, .. } = prepared;
-        let mut coefficients = factored.alpha;
-        for i in 0..coefficients.nrows() {
-            coefficients.row_mut(i).iter_mut().zip(&scales).for_each(|(a, scale)| *a *= scale);
-        }
-        let triangle = |factor: &dyn CholeskyFactor| -> Result<Vec<f64>, LearnError> {
-            Ok(Cholesky::from_lower(factor.order(), factor.to_lower(session)?).into_triangle())
-        };
-        let factor = self.variance.then(|| triangle(&*factored.factor)).transpose()?;
-        let model = GaussianProcess {
-            mean: Expansion {
-                kernel: factored.kernel,
-                domain: admitted.domain,
-                centres: samples,
-                shift: None,
-                coefficients,
-                intercepts: means,
-            },
-            scales,
-            noise: factored.noise,
-            factor,
-            posterior_factor: None,
-        };
-        let answer = Answer { facts, ..Answer::new(model, report) };
-        Ok(Fitted::new(self, problem, session, answer))
     }
 }
 
 impl Gp {
-    fn warnings(
-        &self,
-        prepared: &Prepared,
-        theta: &[f64],
-        factored: &Factored,
-        found: Option<&Minimum>,
-        learns: bool,
-    ) -> Vec<String> {
-        let mut warnings: Vec<String> = prepared.admitted.warning.iter().cloned().collect();
-        if prepared.is_constant && self.learn {
-            warnings.push(
-                "the targets are the same in every row: nothing is learnt, and the model predicts them everywhere"
-                    .to_owned(),
-            );
+    /// The same with the solver, or the inducing points, that `auto` stands for.
+    #[must_use]
+    pub fn resolved(&self, shape: Shape, session: &Session<'_>) -> Self {
+        let is_open = self.solver == GpSolver::Auto && self.inducing.is_none();
+        let size = cost::Size {
+            rows: shape.rows,
+            columns: shape.columns,
+            targets: shape.targets,
+            dtype: Precision::Double,
+        };
+        match cost::gp_way(size, self.expected_evaluations(), session.memory()) {
+            _ if !is_open || !self.takes_any_solver() => self.clone(),
+            Way::ConjugateGradients => self.clone().solver(GpSolver::Cg),
+            Way::Landmarks { landmarks } => self.clone().inducing(usize::try_from(landmarks).ok()),
+            _ => self.clone(),
         }
-        if learns && found.is_none() {
-            warnings
-                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
-        }
-        if factored.jitter > 0.0 {
-            let conflict = conflicting_rows(&prepared.samples, &prepared.targets)
-                .map_or(String::new(), |(i, j)| {
-                    format!("; rows {i} and {j} are equal but have different targets")
-                });
-            warnings.push(format!(
-                "{:.3e} was added to the diagonal of the kernel matrix, which is not positive definite otherwise{conflict}; give \
-                 more noise to avoid it",
-                factored.jitter
-            ));
-        }
-        if found.is_some() {
-            warnings.extend(unknowns::bound_warnings(&prepared.unknowns, theta));
-        }
-        warnings
     }
+
+    /// Whether conjugate gradients and inducing points can do what the settings ask for.
+    fn takes_any_solver(&self) -> bool {
+        let objective = self.objective == GpObjective::Likelihood;
+        objective && !self.classify && self.noise != Some(0.0) && !has_noise(self.kernel.expr())
+    }
+
+    /// Refuses what solvers without the whole matrix cannot do.
+    fn needs_likelihood_and_noise(&self, prepared: &Prepared) -> Result<(), LearnError> {
+        let reason = if self.objective != GpObjective::Likelihood {
+            "the density of leaving one out needs the inverse of the kernel matrix: use the Cholesky solver"
+        } else if has_noise(prepared.kernel.expr()) {
+            "conjugate gradients have their noise beside the kernel: leave noise(…) out of the kernel, or give --noise"
+        } else if prepared.noise == Some(0.0) {
+            "conjugate gradients need noise above 0: give a larger --noise, or leave it to be learnt"
+        } else {
+            return Ok(());
+        };
+        Err(LearnError::Unsupported(reason))
+    }
+
+    /// Trains on a Cholesky factor of the kernel matrix.
+    fn train_exact(
+        &self,
+        prepared: Prepared,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        let resident = session.load(&prepared.samples)?;
+        let exact = self.exact(&prepared, &*resident);
+        let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
+        let learnt =
+            self.optimum(&mut |theta| exact.evaluate(theta, session), &prepared, options, session)?;
+        let factored = exact.factor(&learnt.theta, session)?.ok_or(LearnError::Unsupported(
+            "the kernel matrix with its noise is not positive definite; give more noise, or check that the kernel is one",
+        ))?;
+        let log_likelihood = exact.log_likelihood(&factored);
+        let residual = residual(&exact, &factored, session)?;
+        let mut warnings = learnt.warnings(self, &prepared);
+        warnings.extend(jitter_warning(&prepared, &factored));
+        let report = Report {
+            status: match &learnt.found {
+                Some(minimum) if !minimum.converged => Status::OutOfIterations,
+                _ => Status::Converged,
+            },
+            solver: "cholesky f64".to_owned(),
+            iterations: learnt.steps(),
+            residual,
+            reasons: Vec::new(),
+            warnings,
+        };
+        let facts = facts(&prepared, &learnt.theta, &factored, log_likelihood);
+        let Factored { kernel, noise, factor, alpha, .. } = factored;
+        let (mean, scales) = prepared.mean(kernel, alpha);
+        let factor = if self.variance {
+            let lower = factor.to_lower(session).map_err(GramError::from)?;
+            Some(Cholesky::from_lower(factor.order(), lower).into_triangle())
+        } else {
+            None
+        };
+        let model = GaussianProcess { mean, scales, noise, factor, posterior_factor: None, projection: None };
+        Ok(Fitted::new(self, problem, session, Answer { facts, ..Answer::new(model, report) }))
+    }
+}
+
+/// The warning where something was added to the diagonal.
+fn jitter_warning(prepared: &Prepared, factored: &Factored) -> Option<String> {
+    if factored.jitter == 0.0 {
+        return None;
+    }
+    let conflict = conflicting_rows(&prepared.samples, &prepared.targets)
+        .map_or(String::new(), |(i, j)| format!("; rows {i} and {j} are equal but have different targets"));
+    Some(format!(
+        "{:.3e} was added to the diagonal of the kernel matrix, which is not positive definite otherwise{conflict}; give more \
+         noise to avoid it",
+        factored.jitter
+    ))
 }
 
 fn facts(prepared: &Prepared, theta: &[f64], factored: &Factored, log_likelihood: f64) -> Facts {
@@ -505,16 +671,26 @@ fn has_noise(expr: &Expr) -> bool {
 
 /// The targets less their means and divided by their standard deviations, the means, and the deviations; 0 and 1 where they stay as
 /// they are.
-fn normalised(targets: &Matrix<f64>, normalise: bool) -> (Matrix<f64>, Vec<f64>, Vec<f64>) {
+fn normalised(
+    targets: &Matrix<f64>,
+    normalise: bool,
+    moments: Option<&TargetMoments>,
+) -> (Matrix<f64>, Vec<f64>, Vec<f64>) {
     let outputs = targets.ncols();
     if !normalise {
         return (targets.clone(), vec![0.0; outputs], vec![1.0; outputs]);
     }
-    let (mut centred, means) = targets::centred(targets);
+    let means = moments.map_or_else(|| targets::means(targets), |moments| moments.means.clone());
+    let mut centred = targets::less(targets, &means);
     let scales: Vec<f64> = (0..outputs)
         .map(|o| {
-            let squares: f64 = (0..centred.nrows()).map(|i| centred.row(i)[o].powi(2)).sum();
-            let deviation = (squares / centred.nrows() as f64).sqrt();
+            let (squares, rows) = match moments {
+                Some(moments) => (moments.squares[o], moments.rows as f64),
+                None => {
+                    ((0..centred.nrows()).map(|i| centred.row(i)[o].powi(2)).sum(), centred.nrows() as f64)
+                }
+            };
+            let deviation = (squares / rows).sqrt();
             // A mean that was rounded leaves a rest of a few units in the last place.
             let rounding = 8.0 * f64::EPSILON * means[o].abs();
             if deviation > rounding && deviation.is_finite() { deviation } else { 0.0 }

@@ -15,7 +15,9 @@ use crate::linalg::Intercept;
 use crate::model::{Facts, Method};
 use crate::session::Session;
 use crate::solve::descent::Step;
-use crate::solve::{Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError};
+use crate::solve::{
+    Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError, extrapolated,
+};
 
 use super::admission::Admission;
 use super::basis::Basis;
@@ -159,23 +161,11 @@ impl Logistic {
             _ => 0.0,
         };
         let newton = self.solver == LogisticSolver::Newton;
-        let step = match self.step {
-            Step::Auto => None,
-            Step::Value(step) => Some(step),
-        };
         let problem = LogisticProblem::new(gram, labels, smallest, session.memory(), session)?;
         let mut answers: Vec<LogisticSolution> = Vec::with_capacity(lambdas.len());
         for &lambda in lambdas {
-            let settings = LogisticSettings {
-                lambda,
-                intercept: self.intercept != Intercept::None,
-                solver: self.solver,
-                step,
-                seed: session.seed(),
-                tol: self.tol,
-                max_iter: self.max_iter.unwrap_or(if newton { 100 } else { 1_000 }),
-            };
-            let ahead = if newton { extrapolated(lambda, lambdas, &answers) } else { None };
+            let settings = self.solver_settings(lambda, session);
+            let ahead = if newton { ahead(lambda, lambdas, &answers) } else { None };
             let start = match (answers.last(), &ahead) {
                 (Some(last), Some(ahead)) => Some(problem.better_start(lambda, last, ahead, session)?),
                 (last, _) => last,
@@ -190,6 +180,22 @@ impl Logistic {
             report: answer.report,
         };
         Ok(answers.into_iter().map(coefficients).collect())
+    }
+
+    fn solver_settings(&self, lambda: f64, session: &Session<'_>) -> LogisticSettings {
+        let steps = if self.solver == LogisticSolver::Newton { 100 } else { 1_000 };
+        LogisticSettings {
+            lambda,
+            intercept: self.intercept != Intercept::None,
+            solver: self.solver,
+            step: match self.step {
+                Step::Auto => None,
+                Step::Value(step) => Some(step),
+            },
+            seed: session.seed(),
+            tol: self.tol,
+            max_iter: self.max_iter.unwrap_or(steps),
+        }
     }
 
     /// The same settings with a tolerance for trials of a search on this many rows: far below what changes a score.
@@ -261,25 +267,16 @@ impl Learner for Logistic {
     }
 }
 
-/// A start for the next λ of a path: every entry of λa = w(y − p) keeps its sign and is nearly a power of λ, which the last two
-/// answers give.
-fn extrapolated(lambda: f64, lambdas: &[f64], answers: &[LogisticSolution]) -> Option<LogisticSolution> {
+/// The start of [`extrapolated`](crate::solve::extrapolated) as an answer.
+fn ahead(lambda: f64, lambdas: &[f64], answers: &[LogisticSolution]) -> Option<LogisticSolution> {
     let [.., earlier, last] = answers else { return None };
     let (second, first) = (lambdas[answers.len() - 2], lambdas[answers.len() - 1]);
-    let part = (lambda / first).ln() / (first / second).ln();
-    if !(part > 0.0 && part <= 2.0) {
-        return None;
-    }
-    let mut start = last.clone();
-    for (a, before) in start.dual.entries_mut().iter_mut().zip(earlier.dual.entries()) {
-        let ratio = (first * *a) / (second * before);
-        let growth = if ratio > 0.0 { ratio.clamp(0.1, 10.0).powf(part) } else { 1.0 };
-        *a *= growth * first / lambda;
-    }
-    for (b, before) in start.intercepts.iter_mut().zip(&earlier.intercepts) {
-        *b += part * (*b - before);
-    }
-    Some(start)
+    let (dual, intercepts) = extrapolated(
+        lambda,
+        (second, &earlier.dual, &earlier.intercepts),
+        (first, &last.dual, &last.intercepts),
+    )?;
+    Some(LogisticSolution { dual, intercepts, ..last.clone() })
 }
 
 fn check_lambda(lambda: f64) -> Result<(), LearnError> {

@@ -73,6 +73,11 @@ pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
+/// A number as text, with an exponent where there would be many zeros.
+pub(super) fn text(value: f64) -> String {
+    if value == 0.0 || (1e-4..1e6).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+}
+
 /// A search: the widths, where they are open, and the values of λ, C or ν.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
@@ -286,5 +291,8 @@ mod tests {
     #[test]
     fn chosen_numbers_have_four_digits() {
         assert_eq!((rounded(0.001_234_56), rounded(98_765.4)), (0.001_235, 98_770.0));
+        for (value, written) in [(9.882e-7, "9.882e-7"), (0.25, "0.25"), (1000.0, "1000"), (3e8, "3e8")] {
+            assert_eq!((text(value), text(value).parse()), (written.to_owned(), Ok(value)));
+        }
     }
 }

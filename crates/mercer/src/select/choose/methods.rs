@@ -9,7 +9,7 @@ use crate::session::Session;
 
 use super::baseline::baseline;
 use super::drawn::Drawn;
-use super::grid::{Best, COARSE, Grid, Widths, gaussian, kernel_size, rounded};
+use super::grid::{Best, COARSE, Grid, Widths, gaussian, kernel_size, rounded, text};
 use super::{Choose, Chosen, Open, by_gamma};
 
 /// Up to this many rows there are more folds.
@@ -106,7 +106,7 @@ impl Choose {
             None => chosen,
         };
         let criterion = if approximate { "held-out" } else { "leave-one-out" };
-        let settings = vec![("lambda", lambda.to_string())];
+        let settings = vec![("lambda", text(lambda))];
         Ok(Some(chosen_of(learner.into(), (kernel, settings), &best, criterion, drawn)))
     }
 
@@ -136,7 +136,7 @@ impl Choose {
             Some(kernel) => chosen.with_kernel(kernel.clone()),
             None => chosen,
         };
-        let settings = vec![("lambda", lambda.to_string())];
+        let settings = vec![("lambda", text(lambda))];
         Ok(chosen_of(learner.into(), (kernel, settings), &best, name, drawn))
     }
 
@@ -205,9 +205,9 @@ impl Choose {
     fn machine(&self, svm: &Svm, best: &Best, criterion: &'static str, drawn: &Drawn) -> Chosen {
         let value = rounded(best.shared);
         let settings = match svm.machine {
-            Machine::Svc { .. } | Machine::NuSvr { .. } => vec![("C", value.to_string())],
-            Machine::Svr { epsilon, .. } => vec![("C", value.to_string()), ("epsilon", epsilon.to_string())],
-            Machine::NuSvc { .. } => vec![("nu", value.to_string())],
+            Machine::Svc { .. } | Machine::NuSvr { .. } => vec![("C", text(value))],
+            Machine::Svr { epsilon, .. } => vec![("C", text(value)), ("epsilon", text(epsilon))],
+            Machine::NuSvc { .. } => vec![("nu", text(value))],
             Machine::OneClass { .. } => Vec::new(),
         };
         let kernel = chosen_kernel(best);
@@ -274,7 +274,7 @@ fn folds(drawn: &Drawn) -> (Criterion, &'static str) {
 
 /// The kernel with the best width.
 fn chosen_kernel(best: &Best) -> Option<Kernel> {
-    best.width.map(|(parameter, width)| gaussian(parameter, &rounded(width).to_string()))
+    best.width.map(|(parameter, width)| gaussian(parameter, &text(rounded(width))))
 }
 
 fn chosen_of(

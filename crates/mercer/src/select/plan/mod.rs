@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::data::AnySamples;
 use crate::gram::GramError;
 use crate::kernel::{Kernel, ResolveError};
-use crate::learn::cost::{Cost, Size, Task, Way};
+use crate::learn::cost::{self, Cost, Size, Task, Way};
 use crate::real::Precision;
 use crate::session::Session;
 use crate::solve::MIXED_LIMIT;
@@ -208,6 +208,11 @@ impl Plan {
                 let soon = candidates.iter().position(|way| usable(way) && way.seconds() <= PATIENCE);
                 let quickest = (0..candidates.len()).filter(|&i| usable(&candidates[i]));
                 soon.or(quickest.min_by(|&i, &j| candidates[i].seconds().total_cmp(&candidates[j].seconds())))
+            }
+            // The learner's own choice, which counts operations and knows no clock.
+            Task::GaussianProcess { evaluations } => {
+                let way = cost::gp_way(shape, evaluations, budget);
+                candidates.iter().position(|candidate| candidate.way == way)
             }
             _ => candidates.iter().position(usable),
         };

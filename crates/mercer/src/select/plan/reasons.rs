@@ -1,6 +1,6 @@
 //! Why a way was chosen, in sentences.
 
-use crate::learn::cost::{Size, Task, Way};
+use crate::learn::cost::{GP_PATIENCE, Size, Task, Way};
 use crate::memory::human;
 
 use super::Candidate;
@@ -62,6 +62,13 @@ pub(super) fn reasons(
         && is_large(chosen.way)
     {
         reasons.push(format!("with the kernel matrix it would take {}", people_seconds(exact.seconds())));
+    }
+    if let Task::GaussianProcess { evaluations } = task {
+        let operations = *evaluations as f64 * (shape.rows as f64).powi(3);
+        reasons.push(format!(
+            "a Cholesky factor is taken where all likelihoods take at most {GP_PATIENCE:.0e} multiply-adds (here {operations:.0e}) and \
+             the memory allows it, then conjugate gradients, then inducing points"
+        ));
     }
     if let (Task::Lms { .. }, Way::Tiled) = (task, chosen.way) {
         reasons.push("every epoch computes the kernel values anew, since they cannot be kept".into());

@@ -16,6 +16,7 @@
 //! is there, however coarse the operator, as long as E is well below A⁻¹. Where a round gains less than a factor of two, or
 //! where A + E turns out indefinite, the coarse operator is given up for the fast one.
 
+mod lanczos;
 mod preconditioner;
 mod state;
 
@@ -25,6 +26,7 @@ use crate::linalg::vectors::{column_dots, column_norms, columns};
 use crate::solve::{Report, SolveError, Status};
 use crate::watch::{Stopped, Watch};
 
+pub use lanczos::Lanczos;
 pub use preconditioner::{LowRank, Preconditioner, Unconditioned};
 pub use state::CgState;
 use state::{Operator, Standing};
@@ -385,6 +387,7 @@ fn descend(
             });
         }
         let alpha = next.rho[o] / curvature[place];
+        next.lengths[o] = alpha;
         for i in 0..p.nrows() {
             next.x.row_mut(i)[o] += alpha * p.row(i)[place];
             next.residual.row_mut(i)[o] -= alpha * ap.row(i)[place];

@@ -76,6 +76,46 @@ impl LowRank {
     pub fn rank(&self) -> usize {
         self.factor.ncols()
     }
+
+    /// F, with the roots of sample weights.
+    #[must_use]
+    pub fn factor(&self) -> &dyn LowRankFactor {
+        &*self.factor
+    }
+
+    /// log|P|.
+    #[must_use]
+    pub fn log_determinant(&self) -> f64 {
+        let beside = self.factor.nrows() as f64 - self.rank() as f64;
+        self.small.log_determinant() + beside * self.lambda.ln()
+    }
+
+    /// F·`left` + √λ·`right`: where the entries of both are standard normal, each column is drawn from N(0, P).
+    ///
+    /// # Errors
+    /// [`Stopped`] if `watch` requests it.
+    ///
+    /// # Panics
+    /// Where `left` does not have a row for each column of F, or `right` one for each row.
+    pub fn drawn(
+        &self,
+        left: &Matrix<f64>,
+        right: &Matrix<f64>,
+        watch: &dyn Watch,
+    ) -> Result<Matrix<f64>, Stopped> {
+        assert!(
+            left.nrows() == self.rank() && right.nrows() == self.factor.nrows(),
+            "normal numbers for each of F's sides"
+        );
+        let mut out = right.clone();
+        out.entries_mut().iter_mut().for_each(|entry| *entry *= self.lambda.sqrt());
+        if self.rank() > 0 && right.ncols() > 0 {
+            let mut opposite = left.clone();
+            opposite.entries_mut().iter_mut().for_each(|entry| *entry = -*entry);
+            self.factor.subtract_product(&opposite, &mut out, watch)?;
+        }
+        Ok(out)
+    }
 }
 
 impl Preconditioner for LowRank {

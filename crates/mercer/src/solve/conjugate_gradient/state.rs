@@ -3,7 +3,7 @@
 use crate::data::Matrix;
 use crate::linalg::saved::{self, InvalidSaved, Mark};
 
-const MARK: Mark = "mercer cgstate 2";
+const MARK: Mark = "mercer cgstate 3";
 
 /// Where conjugate gradients stand between two steps: enough to go on later, with the same answer bit for bit.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +16,8 @@ pub struct CgState {
     pub(super) direction: Matrix<f64>,
     /// ⟨r, P⁻¹r⟩ of each right-hand side.
     pub(super) rho: Vec<f64>,
+    /// α of the last step of each right-hand side.
+    pub(super) lengths: Vec<f64>,
     /// ‖b − Ax‖/‖b‖ when it was last computed from scratch.
     pub(super) checked: Vec<f64>,
     /// How each right-hand side stands.
@@ -76,6 +78,7 @@ impl CgState {
             residual: rhs.clone(),
             direction: Matrix::zeros(n, t),
             rho: vec![0.0; t],
+            lengths: vec![0.0; t],
             checked,
             standing,
             iterations: 0,
@@ -131,6 +134,7 @@ impl CgState {
             self.residual.entries(),
             self.direction.entries(),
             &self.rho,
+            &self.lengths,
             &self.checked,
             &standing,
         ];
@@ -142,13 +146,13 @@ impl CgState {
     /// # Errors
     /// Where the bytes are not those of a state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSaved> {
-        let count = |[n, t, ..]: [u64; 5]| n.checked_mul(t)?.checked_mul(3)?.checked_add(t.checked_mul(3)?);
+        let count = |[n, t, ..]: [u64; 5]| n.checked_mul(t)?.checked_mul(3)?.checked_add(t.checked_mul(4)?);
         let ([n, t, iterations, since_check, operator], mut numbers) = saved::from_bytes(MARK, bytes, count)?;
         // There are as many bytes as both say: they fit the address space.
         let (n, t) = (n as usize, t as usize);
         let mut take = |count: usize| numbers.by_ref().take(count).collect::<Vec<f64>>();
         let [x, residual, direction] = [(); 3].map(|()| Matrix::from_entries(n, t, take(n * t)));
-        let (rho, checked) = (take(t), take(t));
+        let [rho, lengths, checked] = [(); 3].map(|()| take(t));
         let standing = take(t)
             .into_iter()
             .map(|s| Standing::ALL.get(s as usize).copied().ok_or(InvalidSaved::Checksum))
@@ -159,7 +163,23 @@ impl CgState {
             2 => Operator::WithoutCoarse,
             _ => Operator::Exact,
         };
-        Ok(Self { x, residual, direction, rho, checked, standing, iterations, since_check, operator })
+        Ok(Self {
+            x,
+            residual,
+            direction,
+            rho,
+            lengths,
+            checked,
+            standing,
+            iterations,
+            since_check,
+            operator,
+        })
+    }
+
+    /// Whether the next step of a right-hand side goes on along the recurrence.
+    pub(super) fn is_running(&self, column: usize) -> bool {
+        self.standing[column] == Standing::Running
     }
 
     /// The right-hand sides that are not done.

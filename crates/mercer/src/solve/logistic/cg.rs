@@ -55,55 +55,124 @@ pub(super) fn newton_direction(
     effort: Effort,
     watch: &dyn Watch,
 ) -> Result<Direction, Stopped> {
-    let (n, m) = (at.entries.nrows(), at.entries.ncols());
-    let answer = curvature.pooled(&at.pull);
-    let mut left = at.entries.clone();
-    let mut shift = vec![0.0; m];
-    for i in 0..n {
-        curvature.times(i, &answer, &mut shift);
-        left.row_mut(i).iter_mut().zip(&shift).for_each(|(l, s)| *l = s - *l);
+    let mut search = DirectionSearch::new(lambda, curvature, at, effort);
+    let mut product = Matrix::zeros(at.entries.nrows(), at.entries.ncols());
+    while let Some(vector) = search.wanted() {
+        kernel.apply(&mut product, vector, watch)?;
+        search.advance(&product);
     }
-    let mut dual = Matrix::zeros(n, m);
-    let mut image = Matrix::zeros(n, m);
-    let (mut search, mut search_image) = (Matrix::zeros(n, m), Matrix::zeros(n, m));
-    let (mut left_image, mut pushed) = (Matrix::zeros(n, m), Matrix::zeros(n, m));
-    let goal = effort.reduction * norm(&left);
-    let (mut energy, mut initial) = (f64::INFINITY, None);
-    let mut products = 0;
-    while products < effort.products && !(effort.penalised && norm(&left) <= goal) {
-        kernel.apply(&mut left_image, &left, watch)?;
-        products += 1;
-        let next = dot(&left, &left_image);
-        curvature.apply(&left_image, &mut pushed);
-        let first = *initial.get_or_insert(next);
+    Ok(search.direction())
+}
+
+/// The search for a Newton step, which takes one product with K at a time: those of several searches can be made together.
+pub(super) struct DirectionSearch<'a> {
+    lambda: f64,
+    curvature: &'a Curvature<'a>,
+    effort: Effort,
+    /// ‖ρ‖ to reach.
+    goal: f64,
+    /// The intercepts' answer to their gradient.
+    answer: Vec<f64>,
+    dual: Matrix<f64>,
+    image: Matrix<f64>,
+    /// ρ.
+    left: Matrix<f64>,
+    search: Matrix<f64>,
+    search_image: Matrix<f64>,
+    pushed: Matrix<f64>,
+    /// ⟨ρ, ρ⟩ of the last step.
+    energy: f64,
+    /// ⟨ρ, ρ⟩ of the first.
+    first: Option<f64>,
+    products: usize,
+    done: bool,
+}
+
+impl<'a> DirectionSearch<'a> {
+    /// Starts from no step.
+    pub fn new(lambda: f64, curvature: &'a Curvature<'a>, at: &Residual, effort: Effort) -> Self {
+        let (n, m) = (at.entries.nrows(), at.entries.ncols());
+        let answer = curvature.pooled(&at.pull);
+        let mut left = at.entries.clone();
+        let mut shift = vec![0.0; m];
+        for i in 0..n {
+            curvature.times(i, &answer, &mut shift);
+            left.row_mut(i).iter_mut().zip(&shift).for_each(|(l, s)| *l = s - *l);
+        }
+        let zeros = Matrix::zeros(n, m);
+        let mut search = Self {
+            lambda,
+            curvature,
+            effort,
+            goal: effort.reduction * norm(&left),
+            answer,
+            dual: zeros.clone(),
+            image: zeros.clone(),
+            left,
+            search: zeros.clone(),
+            search_image: zeros.clone(),
+            pushed: zeros,
+            energy: f64::INFINITY,
+            first: None,
+            products: 0,
+            done: false,
+        };
+        search.judge();
+        search
+    }
+
+    /// The vector of which the product with K is needed next; none where the step is as good as was asked for.
+    pub fn wanted(&self) -> Option<&Matrix<f64>> {
+        (!self.done).then_some(&self.left)
+    }
+
+    /// Takes the product with K that was [`wanted`](Self::wanted).
+    pub fn advance(&mut self, left_image: &Matrix<f64>) {
+        self.products += 1;
+        let next = dot(&self.left, left_image);
+        self.curvature.apply(left_image, &mut self.pushed);
+        let first = *self.first.get_or_insert(next);
         // Rounding can make what K hardly sees negative.
         let seen = next > 0.0;
-        if effort.penalised && (!seen || norm(&pushed) <= lambda * goal) {
-            add_multiple(&mut dual, 1.0 / lambda, &left);
-            add_multiple(&mut image, 1.0 / lambda, &left_image);
-            break;
+        self.done = true;
+        let Effort { reduction, penalised, .. } = self.effort;
+        if penalised && (!seen || norm(&self.pushed) <= self.lambda * self.goal) {
+            add_multiple(&mut self.dual, 1.0 / self.lambda, &self.left);
+            add_multiple(&mut self.image, 1.0 / self.lambda, left_image);
+            return;
         }
-        if !effort.penalised && (!seen || next <= effort.reduction.powi(2) * first) {
-            break;
+        if !penalised && (!seen || next <= reduction.powi(2) * first) {
+            return;
         }
-        let beta = if energy.is_finite() { next / energy } else { 0.0 };
-        energy = next;
-        combine(&mut search, beta, &left);
-        combine(&mut search_image, beta, &left_image);
-        curvature.apply(&search_image, &mut pushed);
-        add_multiple(&mut pushed, lambda, &search);
-        let bend = dot(&search_image, &pushed);
+        let beta = if self.energy.is_finite() { next / self.energy } else { 0.0 };
+        self.energy = next;
+        combine(&mut self.search, beta, &self.left);
+        combine(&mut self.search_image, beta, left_image);
+        self.curvature.apply(&self.search_image, &mut self.pushed);
+        add_multiple(&mut self.pushed, self.lambda, &self.search);
+        let bend = dot(&self.search_image, &self.pushed);
         if bend.is_nan() || bend <= 0.0 {
-            break;
+            return;
         }
-        let step = energy / bend;
-        add_multiple(&mut dual, step, &search);
-        add_multiple(&mut image, step, &search_image);
-        add_multiple(&mut left, -step, &pushed);
+        let step = self.energy / bend;
+        add_multiple(&mut self.dual, step, &self.search);
+        add_multiple(&mut self.image, step, &self.search_image);
+        add_multiple(&mut self.left, -step, &self.pushed);
+        self.judge();
     }
-    let mean = curvature.apply(&image, &mut pushed);
-    let intercepts = answer.iter().zip(&mean).map(|(a, c)| -a - c).collect();
-    Ok(Direction { dual, image, intercepts, products })
+
+    /// Whether the work is done after this many products.
+    fn judge(&mut self) {
+        let reached = self.effort.penalised && norm(&self.left) <= self.goal;
+        self.done = self.products >= self.effort.products || reached;
+    }
+
+    /// The step so far.
+    pub fn direction(mut self) -> Direction {
+        let mean = self.curvature.apply(&self.image, &mut self.pushed);
+        let intercepts = self.answer.iter().zip(&mean).map(|(a, c)| -a - c).collect();
+        Direction { dual: self.dual, image: self.image, intercepts, products: self.products }
+    }
 }
 
 /// tr uᵀv.

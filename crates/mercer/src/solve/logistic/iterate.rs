@@ -87,19 +87,30 @@ impl Residual {
         loss: &Loss,
         watch: &dyn Watch,
     ) -> Result<Self, Stopped> {
+        let penalised = Self::penalised(labels, lambda, intercept, at, loss);
+        if lambda > 0.0 {
+            return Ok(penalised);
+        }
+        let Self { entries, pull, .. } = penalised;
+        let mut image = Matrix::zeros(entries.nrows(), entries.ncols());
+        products.exact().apply(&mut image, &entries, watch)?;
+        let own = dot(&entries, &image).max(0.0) / products.largest_diagonal().max(f64::MIN_POSITIVE);
+        Ok(Self::of(labels, entries, pull, own))
+    }
+
+    /// At coefficients `at` with this loss, for λ > 0.
+    pub fn penalised(labels: &Labels<'_>, lambda: f64, intercept: bool, at: &Iterate, loss: &Loss) -> Self {
         let mut entries = loss.gradient.clone();
         add_multiple(&mut entries, lambda, &at.dual);
         let pull = if intercept { loss.pull() } else { vec![0.0; entries.ncols()] };
-        let own = if lambda > 0.0 {
-            dot(&entries, &entries)
-        } else {
-            let mut image = Matrix::zeros(entries.nrows(), entries.ncols());
-            products.exact().apply(&mut image, &entries, watch)?;
-            dot(&entries, &image).max(0.0) / products.largest_diagonal().max(f64::MIN_POSITIVE)
-        };
+        let own = dot(&entries, &entries);
+        Self::of(labels, entries, pull, own)
+    }
+
+    fn of(labels: &Labels<'_>, entries: Matrix<f64>, pull: Vec<f64>, own: f64) -> Self {
         let pulled = pull.iter().map(|p| p * p).sum::<f64>() / labels.nrows() as f64;
         let size = (own + pulled).sqrt() / labels.scale();
-        Ok(Self { entries, pull, size })
+        Self { entries, pull, size }
     }
 }
 

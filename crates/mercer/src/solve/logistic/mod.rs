@@ -20,6 +20,7 @@
 mod cg;
 mod descent;
 mod factored;
+mod folds;
 mod intercepts;
 mod iterate;
 mod labels;
@@ -33,6 +34,7 @@ use crate::data::Matrix;
 use crate::gram::Gram;
 use crate::watch::{Stopped, Watch};
 
+pub use folds::LogisticFolds;
 pub use labels::Labels;
 
 use super::error::SolveError;
@@ -85,6 +87,28 @@ pub struct LogisticSolution {
     pub loss: f64,
     /// How good the answer is; its residual is what is held against `tol`.
     pub report: Report,
+}
+
+/// A start for the next λ of a path, from the coefficients and intercepts at the two before it; none far from both. Every entry of
+/// λa = w(y − p) keeps its sign and is nearly a power of λ, which two answers give.
+pub(crate) fn extrapolated(
+    lambda: f64,
+    (second, earlier, earlier_intercepts): (f64, &Matrix<f64>, &[f64]),
+    (first, last, last_intercepts): (f64, &Matrix<f64>, &[f64]),
+) -> Option<(Matrix<f64>, Vec<f64>)> {
+    let part = (lambda / first).ln() / (first / second).ln();
+    if !(part > 0.0 && part <= 2.0) {
+        return None;
+    }
+    let mut dual = last.clone();
+    for (a, before) in dual.entries_mut().iter_mut().zip(earlier.entries()) {
+        let ratio = (first * *a) / (second * before);
+        let growth = if ratio > 0.0 { ratio.clamp(0.1, 10.0).powf(part) } else { 1.0 };
+        *a *= growth * first / lambda;
+    }
+    let intercepts =
+        last_intercepts.iter().zip(earlier_intercepts).map(|(b, before)| b + part * (b - before));
+    Some((dual, intercepts.collect()))
 }
 
 /// A kernel matrix and labels, ready to be solved for one λ after the other.

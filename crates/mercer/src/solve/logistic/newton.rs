@@ -24,7 +24,7 @@ const SUFFICIENT: f64 = 1e-4;
 const ROUNDING: f64 = 1e-13;
 
 /// Steps without progress, at the limit of rounding, before the work ends.
-const STALLED: usize = 4;
+pub(super) const STALLED: usize = 4;
 
 /// Up to this order a factor costs so little that conjugate gradients cannot win.
 const SMALL: usize = 512;
@@ -37,7 +37,7 @@ const ROWS_PER_PRODUCT: usize = 64;
 const FEWEST_PRODUCTS: usize = 20;
 
 /// Products a step takes at most where no factor is to be had.
-const MOST_PRODUCTS: usize = 2_000;
+pub(super) const MOST_PRODUCTS: usize = 2_000;
 
 /// Logits beyond this mean probabilities within 10⁻⁶ of 0 or 1.
 const CERTAIN: f64 = 14.0;
@@ -111,37 +111,42 @@ pub(super) fn minimise(
         at.intercepts.iter_mut().zip(&direction.intercepts).for_each(|(b, d)| *b += step * d);
         at.look(products, watch)?;
         place = Place::new(labels, at);
-        let unchanged = (place.loss.total - before).abs() <= ROUNDING * before.abs();
+        let unchanged = is_unchanged(before, place.loss.total);
         stalled = if unchanged && residual.size >= 0.9 * previous { stalled + 1 } else { 0 };
         previous = residual.size;
         watch.advance(1);
     }
 }
 
+/// Whether a loss has moved by no more than rounding.
+pub(super) fn is_unchanged(before: f64, after: f64) -> bool {
+    (after - before).abs() <= ROUNDING * before.abs()
+}
+
 /// How far a step is worked out: roughly where it starts from far away, and near the answer as far as it can still bring
 /// something (Eisenstat & Walker, 1996, choice 2).
-fn reduction(size: f64, previous: f64, tol: f64) -> f64 {
+pub(super) fn reduction(size: f64, previous: f64, tol: f64) -> f64 {
     let shrunk = size / previous;
     let forced = if previous.is_finite() { 0.9 * shrunk * shrunk } else { 0.1 };
     forced.min(0.1).max(0.3 * tol / size).clamp(1e-4, 0.5)
 }
 
 /// Coefficients, their logits and the loss there.
-struct Place {
-    at: Iterate,
-    logits: Matrix<f64>,
-    loss: Loss,
+pub(super) struct Place {
+    pub at: Iterate,
+    pub logits: Matrix<f64>,
+    pub loss: Loss,
 }
 
 impl Place {
-    fn new(labels: &Labels<'_>, at: Iterate) -> Self {
+    pub fn new(labels: &Labels<'_>, at: Iterate) -> Self {
         let logits = at.logits();
         let loss = Loss::at(labels, &logits);
         Self { at, logits, loss }
     }
 
     /// The part of `direction` that brings the objective down enough: the whole of it, or a half, a quarter, …
-    fn line_search(
+    pub fn line_search(
         &self,
         labels: &Labels<'_>,
         lambda: f64,
