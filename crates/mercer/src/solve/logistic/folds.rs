@@ -111,7 +111,8 @@ impl<'a> LogisticFolds<'a> {
         let mut images = multiplied(self.products.fast(), &duals, watch)?.into_iter();
         for (fold, start) in folds.iter_mut().zip(starts) {
             (fold.previous, fold.iterations, fold.stalled, fold.done) = (f64::INFINITY, 0, 0, false);
-            let Some(((dual, intercepts), image)) = start.zip(images.next()) else { continue };
+            let Some((dual, intercepts)) = start else { continue };
+            let Some(image) = images.next() else { continue };
             let moved = Place::new(fold.labels, Iterate { dual, image, intercepts });
             let objective = |place: &Place| place.loss.total + place.at.penalty(lambda);
             if objective(&moved) < objective(&fold.place) {
