@@ -207,7 +207,7 @@ fn rows_in_parts_give_the_process_of_all_rows() {
     let (samples, targets) = regression(120);
     let session = Session::default();
     let weights: Vec<f64> = (0..120).map(|i| f64::from(i % 4)).collect();
-    let problem = Problem::new(samples.view(), &targets).weighted(&weights[..]);
+    let problem = Problem::new(samples.view(), &targets).weighted(Some(&weights[..]));
     let gp = Gp::new(kernel("?*rbf(sigma=?)")).inducing(Some(15));
     let whole = gp.train(&problem, &session).unwrap();
     let counted: Vec<usize> = (0..120).filter(|i| i % 4 > 0).collect();
