@@ -35,7 +35,8 @@ pub(crate) struct Options {
     pub max_steps: usize,
     /// Converged where no entry of the projected gradient exceeds this.
     pub gradient: f64,
-    /// Converged where a step lowers the objective f by less than this times max(|f|, 1).
+    /// Converged where a step lowers the objective f by less than this times max(|f|, 1), and the next one is expected to, or did the
+    /// same before.
     pub decrease: f64,
 }
 
@@ -102,6 +103,8 @@ pub(crate) fn minimise(
     let mut problem = Problem { objective, bounds };
     let mut x = problem.point(problem.projected(&start))?;
     let (mut steps, mut converged) = (0, false);
+    // Whether the last step was a small one. One alone may be a short step in a poor direction.
+    let mut was_small = false;
     while x.value.is_finite() {
         watch.check()?;
         if problem.projected_gradient(&x) <= options.gradient {
@@ -113,6 +116,10 @@ pub(crate) fn minimise(
         }
         let smallest = options.decrease * x.value.abs().max(1.0);
         let direction = problem.direction(&x, &memory);
+        if was_small && -0.5 * dot(&direction, &x.gradient) <= smallest {
+            converged = true;
+            break;
+        }
         let Some(next) = problem.line_search(&x, &direction)? else {
             // Rounding hides a decrease as small as that.
             converged = -dot(&direction, &x.gradient) <= smallest;
@@ -125,12 +132,13 @@ pub(crate) fn minimise(
         steps += 1;
         watch.advance(1);
         memory.push(difference(&next.at, &x.at), difference(&next.gradient, &x.gradient));
-        let decrease = x.value - next.value;
+        let is_small = x.value - next.value <= smallest;
         x = next;
-        if decrease <= smallest {
+        if is_small && was_small {
             converged = true;
             break;
         }
+        was_small = is_small;
     }
     Ok(Minimum { at: x.at, value: x.value, gradient: x.gradient, steps, converged, curvature: memory })
 }

@@ -291,10 +291,12 @@ fn bad_input_is_refused_or_reported() {
     assert!(warnings(&fitted).contains("rows 0 and 1 are equal"), "{}", warnings(&fitted));
 }
 
-/// The estimate differs from the likelihood by a few of its standard errors, its gradient by a little, and both are deterministic.
+/// The estimate differs from the likelihood by a few of its standard errors, and so does its gradient, whose standard error is that
+/// between seeds; both are deterministic.
 #[test]
 fn conjugate_gradients_estimate_the_likelihood_and_its_gradient() {
-    let (n, d) = (400, 2);
+    const SEEDS: u64 = 12;
+    let (n, d) = (250, 2);
     let (x, all) = samples(n, d, 11);
     let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 3) as f64).collect();
     let session = Session::default();
@@ -309,21 +311,32 @@ fn conjugate_gradients_estimate_the_likelihood_and_its_gradient() {
             (0..unknowns).map(|p| if p + 1 == unknowns { -3.0 } else { 0.3 * (p as f64).cos() }).collect();
         let (value, gradient) = exact.objective_at(&problem, &theta, &session).unwrap().unwrap();
         let estimate = Gp::new(kernel(text)).solver(GpSolver::Cg);
-        let (about, slopes) = estimate.objective_at(&problem, &theta, &session).unwrap().unwrap();
         let fixed = estimate.clone().initial(Some(theta.clone())).learn(false);
-        let fitted = fixed.train(&problem, &session).unwrap();
-        let error = fitted.facts.number("log_likelihood_error").unwrap();
-        // Conjugate gradients stop at residuals of 1e-4, which is squared in the quadratic form.
+        let error = fixed.train(&problem, &session).unwrap().facts.number("log_likelihood_error").unwrap();
         assert!(error < 0.02 * value.abs(), "{text}: the standard error is {error} of {value}");
+        let at = |seed| {
+            let session = Session::default().with_seed(seed);
+            estimate.objective_at(&problem, &theta, &session).unwrap().unwrap()
+        };
+        let found: Vec<_> = (0..SEEDS).map(at).collect();
+        assert_eq!(at(0), found[0]);
+        // Conjugate gradients stop at residuals of 1e-4, which is squared in the quadratic form but not in the gradient.
+        let about = found[0].0;
         assert!(
             (about - value).abs() < 5.0 * error + 1e-5 * value.abs(),
             "{text}: {about} is not {value} ± {error}"
         );
         let size = gradient.iter().fold(1.0, |m: f64, g| m.max(g.abs()));
-        for (p, (slope, exact)) in slopes.iter().zip(&gradient).enumerate() {
-            assert!((slope - exact).abs() < 0.05 * size, "{text}, {p}: {slope} is not {exact}");
+        for (p, exact) in gradient.iter().enumerate() {
+            let mean = found.iter().map(|(_, slopes)| slopes[p]).sum::<f64>() / SEEDS as f64;
+            let squares: f64 = found.iter().map(|(_, slopes)| (slopes[p] - mean).powi(2)).sum();
+            let error = (squares / (SEEDS * (SEEDS - 1)) as f64).sqrt();
+            assert!(error < 0.05 * size, "{text}, {p}: the standard error of {mean} is {error}");
+            assert!(
+                (mean - exact).abs() < 5.0 * error + 1e-3 * size,
+                "{text}, {p}: {mean} ± {error} is not {exact}"
+            );
         }
-        assert_eq!(estimate.objective_at(&problem, &theta, &session).unwrap().unwrap(), (about, slopes));
     }
 }
 
