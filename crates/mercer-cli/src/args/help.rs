@@ -99,8 +99,9 @@ fn of_method(arg: Arg, subcommand: &str, method: Method) -> Arg {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let help = for_method(&help, &method.to_string());
     let positional = arg.is_positional();
-    // The values that are possible differ from method to method: the help names them.
-    let arg = arg.help(help).hide(of_others).hide_possible_values(true);
+    // The values that are possible differ from method to method: the help names them. A switch has none to hide.
+    let takes_values = arg.get_action().takes_values();
+    let arg = arg.help(help).hide(of_others).hide_possible_values(takes_values);
     if positional { arg } else { arg.help_heading(heading) }
 }
 
@@ -172,6 +173,18 @@ fn examples(subcommand: &str, method: Method, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Arguments;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_of_each_method_is_well_formed() {
+        for subcommand in ["fit", "tune"] {
+            for (_, method, _) in METHODS {
+                let words = ["mercer", subcommand, method].map(OsString::from);
+                tailored(Arguments::command(), words).debug_assert();
+            }
+        }
+    }
 
     #[test]
     fn a_help_text_is_cut_down_to_one_method() {
