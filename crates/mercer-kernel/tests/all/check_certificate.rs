@@ -102,6 +102,27 @@ fn a_proof_of_another_formula_is_rejected() {
     }
 }
 
+/// Points do not show a constant as small as that; the value at the origin is below zero with it.
+#[test]
+fn a_reflection_hides_nothing_small() {
+    for proven in [
+        "log(1+|x|+|z|)-log(1+|x-z|)",
+        "exp(-|x-z|)-exp(-|x|-|z|)",
+        "sqrt(|x|+|z|)-sqrt(|x-z|)",
+        "|x|^1.5+|z|^1.5-0.5*((|x|+|z|)^1.5+|x-z|^1.5)",
+    ] {
+        let document = certificate(&format!("{proven};1;orthant"));
+        assert!(
+            document["steps"].as_array().unwrap().iter().any(|step| step["rule"] == "reflection"),
+            "{proven}"
+        );
+        verify(&document).unwrap_or_else(|e| panic!("{proven}: {e}"));
+        let other: Kernel = format!("{proven}-exp(-1e6)").parse().unwrap();
+        let verdict = other.check_within(Dim::Exactly(1), Domain::Orthant, 3_000_000).unwrap().verdict;
+        assert!(!verdict.to_string().starts_with("proven"), "{other}: {verdict}");
+    }
+}
+
 /// Every place in a document that holds something of the proof or of the counter-example.
 fn places(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {

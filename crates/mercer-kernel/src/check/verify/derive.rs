@@ -7,9 +7,9 @@
 use num_traits::One;
 
 use super::rewrite::decided;
-use crate::check::exact::{Q, int};
-use crate::check::form::{Atom, Form, Space};
-use crate::check::proof::{Claim, Rule};
+use crate::check::exact::{Q, int, ratio};
+use crate::check::form::{Atom, Cols, Form, Space};
+use crate::check::proof::{Claim, Property, Rule};
 use crate::formula::Formula;
 
 /// Whether the algebra reads a formula as this form.
@@ -27,6 +27,11 @@ pub(super) fn is_derived(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> boo
         (Rule::Restriction | Rule::Polarisation, [form]) => Some((*form).clone()),
         (Rule::DecidedBranch, [form]) => {
             return decided(&claim.form, space).is_some_and(|derived| is_same(&derived, form, space));
+        }
+        (Rule::Reflection, _) => {
+            return premises.iter().any(|premise| {
+                reflections(premise, space).iter().any(|derived| is_same(derived, &claim.form, space))
+            });
         }
         (Rule::RankOne { function }, _) => function.swapped(space).and_then(|g| function.mul(&g, space)),
         (Rule::Separable { function }, _) => function.swapped(space).map(|g| function.add(&g)),
@@ -46,6 +51,40 @@ pub(super) fn is_derived(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> boo
         _ => return true,
     };
     derived.is_some_and(|derived| is_same(&derived, &claim.form, space))
+}
+
+/// The forms that follow from a function of |x−z| on a line by [`Rule::Reflection`].
+fn reflections(premise: &Claim, space: &Space) -> Vec<Form> {
+    let (near, two) = (&premise.form, int(2));
+    let at = |distance: &dyn Fn(&Cols) -> Option<Form>| {
+        let replace = |atom: &Atom, e: &Q| match atom {
+            Atom::Distance(cols) => distance(cols)?.power(e, space),
+            _ => None,
+        };
+        near.replace(&replace, space)
+    };
+    let of_x = |cols: &Cols| Form::norm(Atom::NormX(cols.clone()), space);
+    let of_z = |cols: &Cols| Form::norm(Atom::NormZ(cols.clone()), space);
+    // |x+z|, which is |x| + |z| where both are ≥ 0.
+    let root = at(&|cols| {
+        let squares = of_x(cols).power(&two, space)?.add(&of_z(cols).power(&two, space)?);
+        squares.add(&Form::dot(cols, space).scale(&two)).power(&ratio(1, 2), space)
+    });
+    let sum = at(&|cols| space.domain.is_in_orthant().then(|| of_x(cols).add(&of_z(cols))));
+    let alone =
+        at(&|cols| Some(of_x(cols))).zip(at(&|cols| Some(of_z(cols)))).zip(at(&|_| Some(Form::zero())));
+    let mut found = Vec::new();
+    for far in root.into_iter().chain(sum) {
+        if premise.property == Property::PositiveSemidefinite {
+            found.extend([near.sub(&far), near.add(&far)]);
+            continue;
+        }
+        found.push(far.sub(near));
+        if let Some(((x, z), origin)) = &alone {
+            found.push(x.add(z).sub(&near.add(&far).scale(&ratio(1, 2))).sub(origin));
+        }
+    }
+    found
 }
 
 /// Whether the algebra knows two forms to be one.

@@ -1,8 +1,8 @@
 //! The checker: accepts a proof only where every rule application follows from the tree alone.
 //!
-//! It shares no code with [`search`](super::search), and it does not trust the algebra of the normal form: forms are data
-//! to it, and that two of them are equal, or that one is the formula, it knows from enclosures of their values at exact
-//! points of the domain ([`value`]).
+//! It shares no code with [`search`](super::search), and it does not rely on the algebra of the normal form alone: two forms are
+//! equal to it, or one is the formula, where the algebra says so ([`derive`]) and enclosures of their values at exact points of
+//! the domain agree ([`value`]).
 
 mod branches;
 mod compact;
