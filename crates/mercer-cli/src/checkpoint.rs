@@ -111,7 +111,7 @@ impl session::Checkpoint for Checkpoint {
     }
 }
 
-/// The bytes of a file; none where there is no file.
+/// The bytes of a file; `None` if there is no file.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -13,7 +13,7 @@ static ENGINE: OnceLock<Arc<dyn Engine>> = OnceLock::new();
 /// The engine of the chosen device.
 ///
 /// # Errors
-/// Where a GPU is named that cannot be used.
+/// If a GPU is named that cannot be used.
 pub fn engine(choice: DeviceChoice) -> Result<Arc<dyn Engine>, Failure> {
     if let Some(engine) = ENGINE.get() {
         return Ok(Arc::clone(engine));

@@ -145,7 +145,7 @@ impl Rows {
         Ok((Problem::new(inputs, targets).weighted(weights).with_origin(origin), constant))
     }
 
-    /// The rows to train on and those held out; none where none are.
+    /// The rows to train on and those held out; `None` if none are.
     pub fn split(&self, fraction: f64, session: &Session<'_>) -> Result<Option<Split>, Failure> {
         // A row of a kernel matrix that is held out takes its column with it, which the model would have to do without.
         let fraction = if self.gram.is_some() { 0.0 } else { fraction };
@@ -160,7 +160,7 @@ impl Rows {
         Ok(split)
     }
 
-    /// Chooses what is open on rows that are not held out; none where they are too few.
+    /// Chooses what is open on rows that are not held out; `None` if they are too few.
     pub fn choose(
         &self,
         learner: &AnyLearner,
@@ -180,8 +180,8 @@ impl Rows {
         Ok(self.part(split.as_ref().map(|split| &split.train[..]))?.0)
     }
 
-    /// The errors on held-out rows of a model that is trained on the others; none where no row is held out, and the reason where
-    /// the others alone cannot be learnt from.
+    /// The errors on held-out rows of a model that is trained on the others; `None` if no row is held out, and the
+    /// reason where the others alone cannot be learnt from.
     pub fn hold_out(
         &self,
         learner: &dyn Learner,

@@ -19,9 +19,9 @@ pub struct Settings {
     pub learner: AnyLearner,
     /// ε or ν of support vector regression and one-class estimation, where it is a number.
     number: f64,
-    /// The values of λ, C, ν or k; none for their usual range.
+    /// The values of λ, C, ν or k; `None` for their usual range.
     pub shared: Option<SearchSpace>,
-    /// The values of ε or ν of support vector regression; none where it is a number.
+    /// The values of ε or ν of support vector regression; `None` if it is a number.
     pub second: Option<Values>,
 }
 

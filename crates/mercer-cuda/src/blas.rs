@@ -48,7 +48,7 @@ const NOT_ONES: cublas::cublasDiagType_t = cublas::cublasDiagType_t::CUBLAS_DIAG
 
 impl Blas {
     /// # Errors
-    /// Where a library is missing or fails.
+    /// If a library is missing or fails.
     pub fn new(device: &Device) -> Result<Self, CudaError> {
         // SAFETY: both only try to load a library by its name.
         if !unsafe { cublas::is_culib_present() && cusolver::is_culib_present() } {

@@ -33,7 +33,7 @@ impl DeviceChoice {
     /// The engine of the device.
     ///
     /// # Errors
-    /// Where a GPU is named that cannot be used. `auto` falls back to the host.
+    /// If a GPU is named that cannot be used. `auto` falls back to the host.
     pub fn engine(self) -> Result<Arc<dyn Engine>, CudaError> {
         let gpu = |ordinal| CudaEngine::new(ordinal).map(|engine| Arc::new(engine) as Arc<dyn Engine>);
         match self {

@@ -35,7 +35,7 @@ impl CudaEngine {
     /// The engine of the device `ordinal`, whose compiled source is kept in the user's cache directory.
     ///
     /// # Errors
-    /// Where there is no such device, or where the driver or the compiler is missing.
+    /// If there is no such device, or if the driver or the compiler is missing.
     pub fn new(ordinal: usize) -> Result<Self, CudaError> {
         Self::with_cache(ordinal, Cache::of_user())
     }
@@ -61,7 +61,7 @@ impl CudaEngine {
     /// Bytes of memory that are free and that there are.
     ///
     /// # Errors
-    /// Where the driver fails.
+    /// If the driver fails.
     pub fn free_memory(&self) -> Result<(u64, u64), CudaError> {
         self.device.memory()
     }

@@ -12,7 +12,7 @@ use super::error::DataError;
 /// the permissions any new file would get, an existing one keeps its own, and a symbolic link is followed.
 ///
 /// # Errors
-/// Where the folder is absent, the file cannot be created, written, flushed to the disk or renamed, or `write` fails.
+/// If the folder is absent, the file cannot be created, written, flushed to the disk or renamed, or `write` fails.
 pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

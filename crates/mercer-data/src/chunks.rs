@@ -23,7 +23,7 @@ use crate::real::{Precision, Real};
 /// A category that was not in the training data is an error, or taken as missing where missing values are filled in.
 ///
 /// # Errors
-/// Where the file cannot be opened or lacks columns that the schema names.
+/// If the file cannot be opened or lacks columns that the schema names.
 pub fn chunks(path: &Path, schema: &Schema, rows_per_chunk: usize) -> Result<FileChunks, DataError> {
     FileChunks::open(Source::path(path), schema, rows_per_chunk, Layout::default())
 }

@@ -71,7 +71,7 @@ impl Classes {
     /// The label of class `code` as text.
     ///
     /// # Panics
-    /// Where there is no such class.
+    /// If there is no such class.
     #[must_use]
     pub fn name(&self, code: usize) -> String {
         match self {
@@ -84,10 +84,10 @@ impl Classes {
     /// The class of a row of `values`: none where the row's target is not known, `Err` with its label where that is no class.
     ///
     /// # Errors
-    /// The label of the row, where no training row had it.
+    /// The label of the row, if no training row had it.
     ///
     /// # Panics
-    /// Where there is no such row.
+    /// If there is no such row.
     pub fn find(&self, values: &TargetValues, row: usize) -> Result<Option<usize>, String> {
         let (number, text) = match values {
             TargetValues::Numbers(values) if values[row].is_nan() => return Ok(None),

@@ -65,7 +65,7 @@ impl TargetValues {
         self.len() == 0
     }
 
-    /// The values as numbers, NaN where one is not known; none where some text is not a number.
+    /// The values as numbers, NaN where one is not known; `None` if some text is not a number.
     #[must_use]
     pub fn numbers(&self) -> Option<Cow<'_, [f64]>> {
         let number = |text: &String| if text.is_empty() { Some(f64::NAN) } else { text.parse().ok() };
@@ -78,7 +78,7 @@ impl TargetValues {
     /// The values at `rows`, in that order.
     ///
     /// # Panics
-    /// Where an index is not below [`len`](Self::len).
+    /// If an index is not below [`len`](Self::len).
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         match self {

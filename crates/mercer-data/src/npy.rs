@@ -219,7 +219,7 @@ impl ArrayTable {
 /// Writes a matrix in C order as an `.npy` file, whole or not at all.
 ///
 /// # Errors
-/// Where the file cannot be written, or `entries` is not `nrows * ncols` long.
+/// If the file cannot be written, or `entries` is not `nrows * ncols` long.
 pub fn write_npy<T: Real>(path: &Path, nrows: usize, ncols: usize, entries: &[T]) -> Result<(), DataError> {
     let expected = nrows.saturating_mul(ncols);
     if entries.len() != expected {

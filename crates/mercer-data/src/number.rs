@@ -39,7 +39,7 @@ pub fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> 
 /// Reads a number, or the text of one that is not finite.
 ///
 /// # Errors
-/// Where there is neither.
+/// If there is neither.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     from.deserialize_any(Reader)
 }

@@ -28,7 +28,7 @@ pub(super) struct ParquetTable {
     kinds: Vec<Kind>,
     /// The group to be opened next.
     next_group: usize,
-    /// The columns of the group that is open; none for those not wanted.
+    /// The columns of the group that is open; `None` for those not wanted.
     columns: Vec<Option<ColumnReader>>,
     /// Rows of the open group that are not decoded yet.
     left: usize,
@@ -171,7 +171,7 @@ impl ParquetTable {
 }
 
 impl Values {
-    /// Decodes up to `count` rows of a column and returns how many there were; none for a type that is not read.
+    /// Decodes up to `count` rows of a column and returns how many there were; `None` for a type that is not read.
     fn decode(
         &mut self,
         column: &mut ColumnReader,

@@ -28,7 +28,7 @@ pub trait Passes: Sync {
     /// What the first pass found.
     fn survey(&self) -> &Survey;
 
-    /// How the columns of a file became features; none for rows that are not from a file.
+    /// How the columns of a file became features; `None` for rows that are not from a file.
     fn schema(&self) -> Option<&Schema> {
         None
     }
@@ -36,7 +36,7 @@ pub trait Passes: Sync {
     /// Calls `visit` with every chunk, in the order of the rows.
     ///
     /// # Errors
-    /// Where rows cannot be read or are not those of the survey, and [`PassError::Stopped`] where `visit` ends the pass.
+    /// If rows cannot be read or are not those of the survey, and [`PassError::Stopped`] if `visit` ends the pass.
     fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError>;
 }
 
@@ -121,7 +121,7 @@ impl FilePasses {
     /// Goes through all rows of a file once.
     ///
     /// # Errors
-    /// Where the source can be read only once, where rows cannot be read, and where `watch` asks to stop.
+    /// If the source can be read only once, if rows cannot be read, or if `watch` asks to stop.
     pub fn new(
         mut chunks: TrainingChunks,
         options: &SurveyOptions,

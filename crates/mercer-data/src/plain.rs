@@ -40,7 +40,7 @@ pub(super) struct Shape<'a> {
     pub texts: bool,
 }
 
-/// The rows in whole lines of text; none where any of them is not plain. Blank lines are passed over.
+/// The rows in whole lines of text; `None` if any of them is not plain. Blank lines are passed over.
 pub(super) fn parse<T: Real>(block: &[u8], shape: &Shape<'_>) -> Option<PlainRows<T>> {
     if memchr::memchr(b'"', block).is_some() {
         return None;
@@ -151,7 +151,7 @@ const POWERS: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// The number that starts at a place and where its field ends; none where there is anything but a decimal number of at
+/// The number that starts at a place and where its field ends; `None` if there is anything but a decimal number of at
 /// most 2⁵³ in its digits and 22 in its exponent, whose value is one correctly rounded operation away (Clinger 1990).
 #[inline]
 fn read_number(line: &[u8], start: usize, delimiter: u8) -> Option<(f64, usize)> {

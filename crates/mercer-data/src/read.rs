@@ -21,8 +21,8 @@ use crate::real::{Precision, Real};
 /// an `.npz` file is its array `y`. Time and memory are proportional to the size of the data.
 ///
 /// # Errors
-/// Where the file cannot be read, is not of the format it should be, lacks a column asked for, or holds a value that
-/// is not finite or, unless the options say what to do about it, missing.
+/// If the file cannot be read, is not of the format it should be, lacks a column asked for, or holds a value that is
+/// not finite or, unless the options say what to do about it, missing.
 ///
 /// ```
 /// use mercer_data::{ReadOptions, Source, read_source};
@@ -55,7 +55,7 @@ pub fn read_source(source: &Source, options: &ReadOptions) -> Result<(Dataset, S
 /// alone, its features being numbers.
 ///
 /// # Errors
-/// Where the file's beginning cannot be read.
+/// If the file's beginning cannot be read.
 pub fn column_names(path: &Path, layout: &Layout) -> Result<Vec<String>, DataError> {
     let opened = Source::path(path).open(layout.format)?;
     if opened.format == Format::Svmlight {

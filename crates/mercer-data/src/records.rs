@@ -21,7 +21,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The record without the `#` that it begins with; none where it does not.
+    /// The record without the `#` that it begins with; `None` if it does not.
     pub fn uncommented(&self) -> Option<Self> {
         let start = self.text.first().filter(|b| **b == b'#').map(|_| 1)?;
         let mut record = self.clone();

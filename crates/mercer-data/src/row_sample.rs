@@ -80,7 +80,7 @@ impl RowSample {
         self.kept.iter_mut().enumerate().for_each(|(row, kept)| (kept.1, kept.2) = (0, row));
     }
 
-    /// The rows, in the order of their hashes; none where none went by.
+    /// The rows, in the order of their hashes; `None` if none went by.
     #[must_use]
     pub fn finish(mut self) -> Option<AnySamples<'static>> {
         self.settle();

@@ -179,7 +179,7 @@ impl<T: Real> RowBuilder<T> {
         self.roles.get(column) == Some(&Role::Ignored)
     }
 
-    /// The shape of rows of plain numbers; none where columns hold something else.
+    /// The shape of rows of plain numbers; `None` if columns hold something else.
     pub fn plain_shape(&self, delimiter: u8) -> Option<Shape<'_>> {
         let plain = self.categories.is_empty() && self.targets.iter().all(TargetRows::takes_numbers);
         plain.then(|| Shape {
@@ -529,7 +529,7 @@ fn advice(cell: Cell<'_>, column: &str, phase: Phase) -> String {
     format!("; `--categorical {column}` one-hot encodes a column of text, {drop}")
 }
 
-/// The signs beside its digits that keep a text from being a number; none where it has others.
+/// The signs beside its digits that keep a text from being a number; `None` if it has others.
 fn number_with_signs(cell: Cell<'_>) -> Option<&'static str> {
     let text = cell.text();
     let text = str::from_utf8(&text).ok()?;

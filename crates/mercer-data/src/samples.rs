@@ -216,7 +216,7 @@ impl<'a, T: Real> Samples<'a, T> {
     /// The rows at `indices`, in that order, as samples of the same form.
     ///
     /// # Panics
-    /// Where an index is not below [`nrows`](Self::nrows).
+    /// If an index is not below [`nrows`](Self::nrows).
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Samples<'static, T> {
         match &self.storage {
@@ -243,7 +243,7 @@ impl<'a, T: Real> Samples<'a, T> {
 }
 
 impl<T: Real> Samples<'_, T> {
-    /// The rows of several samples of the same form, one after the other; none where there are no samples, or they are
+    /// The rows of several samples of the same form, one after the other; `None` if there are no samples, or they are
     /// dense and sparse or of different numbers of columns.
     #[must_use]
     pub fn stacked(parts: &[Self]) -> Option<Samples<'static, T>> {
@@ -376,7 +376,7 @@ impl<T: Copy + Default> Matrix<T> {
     /// A matrix over an existing row-major buffer.
     ///
     /// # Panics
-    /// Where the buffer's length is not `nrows * ncols`.
+    /// If the buffer's length is not `nrows * ncols`.
     #[must_use]
     pub fn from_entries(nrows: usize, ncols: usize, entries: Vec<T>) -> Self {
         assert_eq!(entries.len(), nrows * ncols, "a {nrows} × {ncols} matrix");
@@ -426,7 +426,7 @@ impl<T: Copy + Default> Matrix<T> {
     /// The rows at `rows`, in that order.
     ///
     /// # Panics
-    /// Where an index is not below [`nrows`](Self::nrows).
+    /// If an index is not below [`nrows`](Self::nrows).
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         let entries = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();

@@ -79,7 +79,7 @@ impl Scaling {
     /// variance", eq. 1.7). Accurate for columns whose mean dwarfs their spread. O(nd) time, O(d) memory.
     ///
     /// # Errors
-    /// Where an entry is not finite.
+    /// If an entry is not finite.
     pub fn fit(method: ScaleMethod, samples: &AnySamples<'_>) -> Result<(Self, Vec<usize>), DataError> {
         check_features(samples)?;
         if method == ScaleMethod::None {
@@ -142,7 +142,7 @@ impl Scaling {
     /// The scaled samples, in the precision they came in.
     ///
     /// # Errors
-    /// Where the samples have another number of columns than the scaling, or a scaled value leaves the range of their
+    /// If the samples have another number of columns than the scaling, or a scaled value leaves the range of their
     /// precision.
     pub fn apply(&self, samples: AnySamples<'_>) -> Result<AnySamples<'static>, DataError> {
         with_samples!(samples, samples => Ok(self.apply_to(samples)?.into()))
@@ -219,7 +219,7 @@ impl ScalingSums {
     /// Takes rows in: means and squared deviations of both parts are combined (Chan, Golub & LeVeque 1983, eq. 2.1).
     ///
     /// # Errors
-    /// Where an entry is not finite.
+    /// If an entry is not finite.
     pub fn add(&mut self, samples: &AnySamples<'_>) -> Result<(), DataError> {
         check_features(samples)?;
         if self.method == ScaleMethod::None || samples.nrows() == 0 {

@@ -130,7 +130,7 @@ impl SparseText {
         Ok(())
     }
 
-    /// The value in `text`; none where it is missing and the row is left out.
+    /// The value in `text`; `None` if it is missing and the row is left out.
     fn value<T: Real>(&self, text: &[u8], index: u32) -> Result<Option<T>, DataError> {
         let place = || self.lines.place().column(index as usize - 1, &index.to_string());
         match parse_number(text) {
@@ -152,7 +152,7 @@ impl SparseText {
         }
     }
 
-    /// The label in `text`, NaN where a row to predict has none; none where it is missing and the row is left out.
+    /// The label in `text`, NaN where a row to predict has none; `None` if it is missing and the row is left out.
     fn label(&self, text: &[u8]) -> Result<Option<f64>, DataError> {
         match parse_number(text) {
             Parsed::Number(value) => Ok(Some(value)),

@@ -52,7 +52,7 @@ impl TrainingChunks {
     /// and for the number of columns of a LIBSVM file. A chunk has about 4 MiB of numbers.
     ///
     /// # Errors
-    /// As [`read`](super::read), where such a pass is needed of a source that can be read only once, and where `watch` asks
+    /// As [`read`](super::read), if such a pass is needed of a source that can be read only once, and if `watch` asks
     /// to stop.
     pub fn open(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Self, PassError> {
         let schema = match options.dtype {
@@ -88,7 +88,7 @@ impl TrainingChunks {
     /// The next rows, `None` after the last.
     ///
     /// # Errors
-    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified.
+    /// If the rows cannot be read or do not fit the schema. What follows an error is unspecified.
     pub fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.file.schema, self.file.rows_per_chunk)?;
         if chunk.is_none() && self.rows == 0 {

@@ -112,7 +112,7 @@ pub fn with_unknown_columns(text: &str) -> String {
 /// ```
 ///
 /// # Errors
-/// Where there is no column of such a name, and where a range runs backwards.
+/// If there is no column of such a name, or if a range runs backwards.
 pub fn bind_columns(text: &str, names: &[String]) -> Result<String, ColumnNameError> {
     let mut bound = String::new();
     for piece in pieces(text) {

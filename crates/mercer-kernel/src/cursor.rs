@@ -157,7 +157,7 @@ impl<P: TextProblem> Cursor<P> {
     /// The start of a text of at most `limit` characters.
     ///
     /// # Errors
-    /// Where the text is longer, or a part of it is no token.
+    /// If the text is longer, or a part of it is no token.
     pub fn new(text: &str, limit: usize) -> Result<Self, TextError<P>> {
         // A character has at most four bytes: a text far too long is refused without counting it.
         let length = if text.len() > 4 * limit { text.len() / 4 } else { text.chars().count() };
@@ -207,7 +207,7 @@ impl<P: TextProblem> Cursor<P> {
     /// Passes the next token, which must be of this kind.
     ///
     /// # Errors
-    /// Where it is not.
+    /// If it is not.
     pub fn expect(&mut self, kind: Kind, expected: &'static str) -> Result<Token, TextError<P>> {
         if self.peek() == kind { Ok(self.advance()) } else { Err(self.unexpected(expected)) }
     }
@@ -257,7 +257,7 @@ impl<P: TextProblem> Cursor<P> {
     /// Checks the number of arguments of a function.
     ///
     /// # Errors
-    /// Where the function takes another number.
+    /// If the function takes another number.
     pub fn check_arguments(&self, function: Function, found: usize, at: Token) -> Result<(), TextError<P>> {
         let (right, expected) = match function.is_variadic() {
             true => (found >= 2, "two or more arguments"),
@@ -273,7 +273,7 @@ impl<P: TextProblem> Cursor<P> {
 /// Parses one level further down, within the limit that keeps the stack safe.
 ///
 /// # Errors
-/// Those of `parse`, and where the text is nested too deeply.
+/// Those of `parse`, and if the text is nested too deeply.
 pub fn nested<P: TextProblem, C: DerefMut<Target = Cursor<P>>, T>(
     parser: &mut C,
     at: Token,

@@ -6,7 +6,7 @@ use super::expr::Expr;
 /// The value of `expr` at `(x, z)`. NaN where the formula is undefined there.
 ///
 /// # Errors
-/// Where a hyper-parameter is still `auto` or `?`, or where the points do not have the columns the kernel asks for.
+/// If a hyper-parameter is still `auto` or `?`, or if the points do not have the columns the kernel asks for.
 pub fn eval(expr: &Expr, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
     if x.len() != z.len() {
         return Err(EvalError::Lengths { x: x.len(), z: z.len() });
@@ -50,7 +50,7 @@ pub fn eval(expr: &Expr, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
     })
 }
 
-/// The value of an expression without atoms and named kernels; none where it has one.
+/// The value of an expression without atoms and named kernels; `None` if it has one.
 ///
 /// A choice of columns makes no difference to a constant.
 #[must_use]

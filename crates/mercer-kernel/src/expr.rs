@@ -260,8 +260,7 @@ impl Columns {
         self.joined()
     }
 
-    /// The columns that `within` chooses when it counts inside this choice; none where it asks for more than there
-    /// are.
+    /// The columns that `within` chooses when it counts inside this choice; `None` if it asks for more than there are.
     #[must_use]
     pub(crate) fn compose(&self, within: &Self) -> Option<Self> {
         let starts: Vec<usize> = self

@@ -22,8 +22,8 @@ impl Kernel {
     /// ```
     ///
     /// # Errors
-    /// Where the number of values differs or one is out of range; where an unknown is a choice, such as a degree, or stands inside of
-    /// `min` or `max`; and where `[?]` has not been given its columns by [`resolve_auto`](Self::resolve_auto).
+    /// If the number of values differs or one is out of range; if an unknown is a choice, such as a degree, or stands
+    /// inside of `min` or `max`; or if `[?]` has not been given its columns by [`resolve_auto`](Self::resolve_auto).
     pub fn gradient(&self, values: &[f64], columns: usize) -> Result<Vec<Self>, ResolveError> {
         let filled = self.with_values(values)?;
         let derivative = |tunable: &Tunable| derivative(filled.expr(), &tunable.path, tunable, columns);

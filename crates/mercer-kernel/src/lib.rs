@@ -115,7 +115,7 @@ impl Kernel {
     /// Its value at one pair of points; NaN where the formula is undefined there.
     ///
     /// # Errors
-    /// Where a hyper-parameter is still `auto` or `?`, or where the points lack columns the kernel asks for.
+    /// If a hyper-parameter is still `auto` or `?`, or if the points lack columns the kernel asks for.
     pub fn eval(&self, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
         eval::eval(&self.expr, x, z)
     }

@@ -102,7 +102,7 @@ impl Coordinate {
     /// The program whose last step is the term.
     ///
     /// # Panics
-    /// Where there are no steps or more than [`MAX_STEPS`], or where a step uses a value that does not come before it.
+    /// If there are no steps or more than [`MAX_STEPS`], or if a step uses a value that does not come before it.
     #[must_use]
     pub fn new(fold: Fold, steps: Vec<Step>) -> Self {
         assert!((1..=MAX_STEPS).contains(&steps.len()), "a program has 1 to {MAX_STEPS} steps");

@@ -180,7 +180,7 @@ impl Named {
     /// The single number in a slot.
     ///
     /// # Errors
-    /// Where it is still `auto` or `?`, or is a list.
+    /// If it is still `auto` or `?`, or is a list.
     pub fn number(&self, slot: usize) -> Result<f64, EvalError> {
         match &self.arguments[slot].value {
             Value::Number(value) => Ok(*value),
@@ -191,7 +191,7 @@ impl Named {
     /// The number in a slot for each of `ncols` columns, a single number repeated.
     ///
     /// # Errors
-    /// Where it is still `auto` or `?`, or is a list of another length.
+    /// If it is still `auto` or `?`, or is a list of another length.
     pub fn per_column(&self, slot: usize, ncols: usize) -> Result<Vec<f64>, EvalError> {
         match &self.arguments[slot].value {
             Value::Number(value) => Ok(vec![*value; ncols]),
@@ -206,8 +206,8 @@ impl Named {
         }
     }
 
-    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; none where the language
-    /// cannot write it or where a hyper-parameter is not a single number.
+    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; `None` if the language
+    /// cannot write it or if a hyper-parameter is not a single number.
     #[must_use]
     pub fn expand(&self) -> Option<Expr> {
         self.family.formula(self)

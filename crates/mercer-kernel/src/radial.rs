@@ -21,9 +21,9 @@ impl Kernel {
 
     /// log k of a radial kernel that is nowhere negative, as a formula that is finite where k itself underflows.
     ///
-    /// −|x−z|²/(2σ²) of `rbf`, sums for products, max + log Σ exp(· − max) for sums; where no rule applies, the logarithm of the
-    /// value. Of `matern` with ν other than ½, 1½ and 2½ it is the leading term for large distances, up to a constant:
-    /// (ν−½) log r − r. None where the formula would be larger than a kernel may be.
+    /// −|x−z|²/(2σ²) of `rbf`, sums for products, max + log Σ exp(· − max) for sums; where no rule applies, the
+    /// logarithm of the value. Of `matern` with ν other than ½, 1½ and 2½ it is the leading term for large distances,
+    /// up to a constant: (ν−½) log r − r. `None` if the formula would be larger than a kernel may be.
     #[must_use]
     pub fn logarithm(&self) -> Option<Self> {
         let expr = logarithm(&self.expr);

@@ -168,8 +168,7 @@ impl Kernel {
     /// Checks that the kernel can be evaluated on points of `ncols` columns.
     ///
     /// # Errors
-    /// Where a subset asks for a column that is not there, or where a list has another length than the columns it
-    /// stands on.
+    /// If a subset asks for a column that is not there, or if a list has another length than the columns it stands on.
     pub fn check_columns(&self, ncols: usize) -> Result<(), EvalError> {
         check_columns(&self.expr, ncols)
     }
@@ -187,7 +186,7 @@ impl Kernel {
     /// Where the data has the columns is for [`check_columns`](Self::check_columns) to say, before this.
     ///
     /// # Errors
-    /// Where the data gives no usable number, or where nested subsets do not fit into one another.
+    /// If the data gives no usable number, or if nested subsets do not fit into one another.
     pub fn resolve_auto(&self, scales: &dyn Scales) -> Result<Self, ResolveError> {
         let expr = rewrite(&self.expr, &Scope::default(), &mut |named, scope| {
             let mut resolved = named.clone();
@@ -227,7 +226,7 @@ impl Kernel {
     /// Every hyper-parameter to tune, in the order of the text.
     ///
     /// # Errors
-    /// Where nested subsets do not fit into one another.
+    /// If nested subsets do not fit into one another.
     pub fn tunables(&self) -> Result<Vec<Tunable>, ResolveError> {
         let mut found = Vec::new();
         rewrite(&self.expr, &Scope::default(), &mut |named, scope| {
@@ -270,7 +269,7 @@ impl Kernel {
     /// The kernel with its [`tunables`](Self::tunables) set to these values, in that order; each `auto` stays.
     ///
     /// # Errors
-    /// Where their number differs, or where a value is outside of its hyper-parameter's range.
+    /// If their number differs, or if a value is outside of its hyper-parameter's range.
     pub fn with_values(&self, values: &[f64]) -> Result<Self, ResolveError> {
         let mut used = 0;
         let expr = rewrite(&self.expr, &Scope::default(), &mut |named, _| {

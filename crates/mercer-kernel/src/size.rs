@@ -35,7 +35,7 @@ pub struct TooLarge {
 /// Checks an expression against [`MAX_NODES`] and [`MAX_DEPTH`]. Uses no recursion: it may be given anything.
 ///
 /// # Errors
-/// Where the expression is larger.
+/// If the expression is larger.
 pub fn check_size(expr: &Expr) -> Result<(), TooLarge> {
     let (mut nodes, mut depth) = (0, 0);
     let mut waiting = vec![(expr, 1)];

@@ -55,7 +55,7 @@ impl Spectrum {
     }
 }
 
-/// The variances of a component's coordinate; none where it is 0.
+/// The variances of a component's coordinate; `None` if it is 0.
 fn variances(component: &Component, column: usize) -> Option<Vec<Node>> {
     let scale = |law: &Law| {
         law.columns.iter().position(|&c| c == column).map(|place| (law.shape, law.scales[place].powi(2)))

@@ -135,7 +135,7 @@ impl Shape {
 
 impl Component {
     /// The stretch of the columns after which the component's law is isotropic: the columns it uses and the scale of
-    /// each. None where it never is: laws that are not isotropic, or on different columns, or stretched differently.
+    /// each. `None` if it never is: laws that are not isotropic, or on different columns, or stretched differently.
     #[must_use]
     pub fn isotropic(&self) -> Option<(&[usize], &[f64])> {
         let first = self.laws.first()?;
@@ -170,7 +170,7 @@ impl Spectrum {
     /// The spectral measure of a kernel on samples with this many columns.
     ///
     /// # Errors
-    /// Where the kernel has none that is known, with the part of it that is to blame.
+    /// If the kernel has none that is known, with the part of it that is to blame.
     pub fn of(kernel: &Kernel, columns: usize) -> Result<Self, SpectrumError> {
         kernel.check_columns(columns)?;
         let all: Vec<usize> = (0..columns).collect();

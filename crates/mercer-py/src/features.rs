@@ -68,7 +68,7 @@ impl FeatureParts<'_> {
     /// The same in the library's form.
     ///
     /// # Errors
-    /// Where the parts do not fit each other.
+    /// If the parts do not fit each other.
     pub fn features(&self) -> PyResult<Features> {
         match self {
             Self::Text(text) => text.parse().map_err(value_error),

@@ -29,8 +29,8 @@ pub fn choose_landmarks<'py>(
     job.run(py, |session| choice.choose(&kernel.0, &samples, count, session))?.map_err(design_error)
 }
 
-/// (numbers of the landmarks that add something, the factor L of their kernel matrix); none where the kernel is not known to
-/// be positive semidefinite on the landmarks.
+/// (numbers of the landmarks that add something, the factor L of their kernel matrix); `None` if the kernel is not
+/// known to be positive semidefinite on the landmarks.
 type Whitening<'py> = Option<(Vec<usize>, Bound<'py, PyArray2<f64>>)>;
 
 /// Factors the kernel matrix of landmarks.

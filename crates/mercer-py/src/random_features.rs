@@ -20,7 +20,7 @@ pub struct Drawn<'py> {
     spec: String,
     /// ω, one a row.
     frequencies: PyReadonlyArray2<'py, f64>,
-    /// b in turns; none for pairs.
+    /// b in turns; `None` for pairs.
     shifts: Option<PyReadonlyArray1<'py, f64>>,
     amplitudes: PyReadonlyArray1<'py, f64>,
 }

@@ -89,7 +89,7 @@ impl Asker {
     /// Asks, and waits for an answer of `expected` numbers.
     ///
     /// # Errors
-    /// [`Stopped`] where no one answers any more, and where the answer has another length.
+    /// [`Stopped`] if no one answers any more, and if the answer has another length.
     pub fn ask(&self, request: Request, expected: usize) -> Result<Vec<f64>, Stopped> {
         self.requests.send(request).map_err(|_| Stopped)?;
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -244,7 +244,7 @@ impl RemoteFit {
         })
     }
 
-    /// Hands over the answer to the last request, and returns the next one; none where the fit has ended.
+    /// Hands over the answer to the last request, and returns the next one; `None` if the fit has ended.
     #[pyo3(signature = (answer=None))]
     fn next<'py>(
         &self,

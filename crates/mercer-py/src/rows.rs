@@ -51,7 +51,7 @@ impl Rows<'_> {
     /// The same rows as the library sees them, without a copy.
     ///
     /// # Errors
-    /// Where the buffers are not C-ordered or do not make a matrix.
+    /// If the buffers are not C-ordered or do not make a matrix.
     pub fn samples(&self) -> PyResult<AnySamples<'_>> {
         Ok(match self {
             Self::DenseF32(array) => AnySamples::F32(dense(array)?),
@@ -89,7 +89,7 @@ pub fn entries<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&
 /// The order and the entries of a square matrix.
 ///
 /// # Errors
-/// Where it is not square or not C-ordered.
+/// If it is not square or not C-ordered.
 pub fn square<'a>(matrix: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a [f64])> {
     let [rows, columns] = [matrix.shape()[0], matrix.shape()[1]];
     if rows != columns {

@@ -72,8 +72,8 @@ pub fn prepare_features<'py>(
     Ok(dict)
 }
 
-/// The approximation for `total` rows, as text; none where the kernel matrix is small enough. The rows are all of them or a
-/// sample.
+/// The approximation for `total` rows, as text; `None` if the kernel matrix is small enough. The rows are all of them
+/// or a sample.
 #[pyfunction]
 pub fn choose_approximation<'py>(
     py: Python<'py>,

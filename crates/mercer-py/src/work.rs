@@ -43,7 +43,7 @@ pub struct Job<'py> {
     /// The seed of the session.
     #[pyo3(default)]
     seed: u64,
-    /// The device, by its name; none for the CPU.
+    /// The device, by its name; `None` for the CPU.
     #[pyo3(default)]
     device: Option<String>,
 }
@@ -83,7 +83,7 @@ impl Board {
 }
 
 impl Job<'_> {
-    /// The number of threads; none for all cores.
+    /// The number of threads; `None` for all cores.
     pub fn threads(&self) -> Option<usize> {
         self.threads
     }

@@ -156,7 +156,7 @@ impl<'a> Session<'a> {
     /// Makes samples resident on the engine.
     ///
     /// # Errors
-    /// Where the engine cannot hold them.
+    /// If the engine cannot hold them.
     pub fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {
         self.engine.load(samples)
     }

@@ -63,12 +63,12 @@ const TUNE_FLAGS: [(&str, &[Method]); 20] = [
     ("assume-psd", &[Ridge, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
 ];
 
-/// The methods that a flag of `fit` applies to; none where that is all of them.
+/// The methods that a flag of `fit` applies to; `None` if that is all of them.
 pub fn methods_of(flag: &str) -> Option<&'static [Method]> {
     FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods)
 }
 
-/// The methods that a flag of `tune` applies to; none where that is all of them.
+/// The methods that a flag of `tune` applies to; `None` if that is all of them.
 pub fn tuned_methods_of(flag: &str) -> Option<&'static [Method]> {
     TUNE_FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods)
 }

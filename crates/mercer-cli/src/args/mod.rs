@@ -358,7 +358,7 @@ impl Common {
     /// The session of a command, with the device, the seed and the memory budget of its flags.
     ///
     /// # Errors
-    /// Where the device cannot be used.
+    /// If the device cannot be used.
     pub fn session<'a>(&self, memory: Option<u64>, watch: &'a dyn Watch) -> Result<Session<'a>, Failure> {
         let session = Session::new(device::engine(self.device)?).with_watch(watch).with_seed(self.seed);
         Ok(memory.map_or(session.clone(), |bytes| session.with_memory(bytes)))

@@ -136,7 +136,7 @@ impl Tune {
         })
     }
 
-    /// The points that are tried; none for the default of the number of hyper-parameters.
+    /// The points that are tried; `None` for the default of the number of hyper-parameters.
     pub fn strategy(&self) -> Option<Strategy> {
         let grid = |points| Strategy::Grid { points, refinements: 3 };
         match (self.search, self.points, self.trials) {

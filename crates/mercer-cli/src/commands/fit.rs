@@ -131,7 +131,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     finish(arguments, outcome?, checkpoint, began)
 }
 
-/// The fit on a file in passes; none where `auto` finds that no approximation is needed.
+/// The fit on a file in passes; `None` if `auto` finds that no approximation is needed.
 fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
     let (clock, mut seconds) = (Instant::now(), Seconds::default());
     // The check of the fraction; which rows are held out is up to a hash of their number here.

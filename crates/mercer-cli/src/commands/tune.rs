@@ -193,7 +193,8 @@ impl Searcher<'_> {
         Ok(outcome)
     }
 
-    /// The search on a file in passes, one for each kernel tried; none where `auto` finds that no approximation is needed.
+    /// The search on a file in passes, one for each kernel tried; `None` if `auto` finds that no approximation is
+    /// needed.
     fn in_passes(&self, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
         let arguments = self.arguments;
         let AnyLearner::Ridge(ridge) = &self.settings.learner else { return Ok(None) };

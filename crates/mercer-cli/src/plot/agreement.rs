@@ -41,7 +41,7 @@ impl Agreement {
     /// Predicted against actual, with the diagonal where they are equal.
     ///
     /// # Errors
-    /// Where there are no values, their numbers differ, or one cannot be drawn.
+    /// If there are no values, their numbers differ, or one cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.check()?;
         let both = self.actual.iter().chain(&self.predicted).copied();

@@ -62,8 +62,8 @@ impl ClassMap {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are fewer than two classes, more than [`MOST_CLASSES`], lists do not fit each other, or a
-    /// value cannot be drawn.
+    /// If there are fewer than two classes, more than [`MOST_CLASSES`], lists do not fit each other, or a value cannot
+    /// be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         let sides = self.sides()?;
         let field = &sides[0].lead;

@@ -37,7 +37,7 @@ impl Components {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no curves, the lists do not fit each other, or a value cannot be drawn.
+    /// If there are no curves, the lists do not fit each other, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_some("the parts", &self.curves.iter().map(|c| c.values.len() as f64).collect::<Vec<_>>())?;
         let mut panels = Vec::new();

@@ -26,7 +26,7 @@ impl Confusion {
     /// The figure: the darker a cell, the larger its share of the rows of its true class. The square root makes rare errors visible.
     ///
     /// # Errors
-    /// Where there are no classes, no rows, or the matrix does not have one row and one column for each class.
+    /// If there are no classes, no rows, or the matrix does not have one row and one column for each class.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         let classes = self.classes.len();
         check_length("rows of the confusion matrix", &self.counts, classes)?;

@@ -54,7 +54,7 @@ impl FittedCurve {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no places, the lists do not fit each other, or a value cannot be drawn.
+    /// If there are no places, the lists do not fit each other, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.check()?;
         let x = Axis::around(

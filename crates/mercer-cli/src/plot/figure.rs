@@ -274,7 +274,7 @@ impl Figure {
     /// The figure as a PNG file, `scale` pixels to a point.
     ///
     /// # Errors
-    /// Where the scale gives no picture, or one of more than 20,000 pixels along an edge.
+    /// If the scale gives no picture, or one of more than 20,000 pixels along an edge.
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, PlotError> {
         self.scene().to_png(scale)
     }

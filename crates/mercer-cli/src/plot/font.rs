@@ -30,7 +30,7 @@ fn plain_width(words: &str) -> f64 {
     words.chars().map(of).sum()
 }
 
-/// How far a character of a face moves the next one at size 1; none where the face lacks it.
+/// How far a character of a face moves the next one at size 1; `None` if the face lacks it.
 fn advance(face: &Face<'_>, character: char) -> Option<f64> {
     let advance = face.glyph_hor_advance(face.glyph_index(character)?)?;
     Some(f64::from(advance) / f64::from(face.units_per_em()))

@@ -33,7 +33,7 @@ impl HeatMap {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no values, their number is not the square of the order, or one cannot be drawn.
+    /// If there are no values, their number is not the square of the order, or one cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_some("the matrix", &self.values)?;
         check_length("the matrix", &self.values, self.order * self.order)?;

@@ -36,7 +36,7 @@ pub struct Scale {
     pub label: String,
     /// How numbers are spread over it.
     pub spacing: Spacing,
-    /// Its ends; none for an axis around its values.
+    /// Its ends; `None` for an axis around its values.
     pub ends: Option<(f64, f64)>,
 }
 
@@ -100,7 +100,7 @@ impl LinePlot {
     /// The figure.
     ///
     /// # Errors
-    /// Where there is no line, a line has no points, or a value cannot be drawn.
+    /// If there is no line, a line has no points, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_some("lines", &self.lines)?;
         for line in &self.lines {

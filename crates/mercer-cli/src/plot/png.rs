@@ -18,7 +18,7 @@ impl Scene {
     /// The scene as a PNG file, `scale` pixels to a point.
     ///
     /// # Errors
-    /// Where the scale is not positive or the picture would be more than 20,000 pixels wide or high.
+    /// If the scale is not positive or the picture would be more than 20,000 pixels wide or high.
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, PlotError> {
         let (width, height) = ((self.width * scale).round(), (self.height * scale).round());
         let allowed = 1.0..=MOST_PIXELS;
@@ -175,7 +175,7 @@ fn paint(Colour(r, g, b): Colour, opacity: f64, smooth: bool) -> Paint<'static> 
     paint
 }
 
-/// Lines through the points of each part; none where there are no points.
+/// Lines through the points of each part; `None` if there are no points.
 fn lines(parts: &[Vec<Place>], closed: bool) -> Option<Path> {
     let mut path = PathBuilder::new();
     for part in parts {

@@ -34,7 +34,7 @@ impl Reliability {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no bins, no samples in them, or a value cannot be drawn.
+    /// If there are no bins, no samples in them, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_some("bins", &self.bins)?;
         check("ends of the bins", self.bins.iter().flat_map(|bin| [bin.ends.0, bin.ends.1]))?;

@@ -43,7 +43,7 @@ impl Surface {
     /// The figure. In a terminal it is a contour map.
     ///
     /// # Errors
-    /// Where the grid is not one or a value cannot be drawn.
+    /// If the grid is not one or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.field.check("the values on the grid")?;
         check_points(self.points.iter().map(|(point, _)| *point))?;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ttf_parser::Face;
 
-/// The file, of those installed, that has most of these characters; the first by name where several do. None where none has
-/// any.
+/// The file, of those installed, that has most of these characters; the first by name where several do. `None` if none
+/// has any.
 pub fn with_most_of(characters: &[char]) -> Option<Vec<u8>> {
     let mut files = Vec::new();
     folders().iter().for_each(|folder| collect(folder, &mut files));

@@ -19,7 +19,7 @@ pub struct Tuning {
     pub values: Vec<f64>,
     /// Name of the error.
     pub score: String,
-    /// The lowest error on rows not trained on at each value; none where no fit succeeded.
+    /// The lowest error on rows not trained on at each value; `None` if no fit succeeded.
     pub validation: Vec<Option<f64>>,
     /// What the validation line is called.
     pub validation_name: String,
@@ -54,7 +54,7 @@ impl Tuning {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no values, their numbers differ, a value is not above 0 or rising, or an error cannot be drawn.
+    /// If there are no values, their numbers differ, a value is not above 0 or rising, or an error cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.check()?;
         let known: Vec<f64> = self.validation.iter().flatten().copied().collect();

@@ -37,14 +37,14 @@ pub struct ClassErrors {
     pub accuracy: f64,
     /// The accuracy of predicting the most frequent class of these rows everywhere.
     pub baseline_accuracy: f64,
-    /// The mean over the classes of the share of their rows that were predicted; none where no row is of a known class.
+    /// The mean over the classes of the share of their rows that were predicted; `None` if no row is of a known class.
     pub balanced_accuracy: Option<f64>,
     /// The mean over the classes of 2·right/(rows + predictions) (F1, macro average).
     pub f1: Option<f64>,
-    /// The area under the ROC curve: of the second of two classes, else the mean over the classes against all others; none where
-    /// pairs of several classes vote without probabilities.
+    /// The area under the ROC curve: of the second of two classes, else the mean over the classes against all others;
+    /// `None` if pairs of several classes vote without probabilities.
     pub auc: Option<f64>,
-    /// Mean of −log of the probability of the true class; none for decisions without probabilities.
+    /// Mean of −log of the probability of the true class; `None` for decisions without probabilities.
     pub log_loss: Option<f64>,
     /// Rows of a class that no training row had: wrong by necessity, and not in the tables.
     pub unseen: u64,

@@ -43,10 +43,10 @@ pub struct NumberErrors {
     pub rows: u64,
     /// Root mean squared error.
     pub rmse: f64,
-    /// Mean absolute error; none where only sums of squares are known.
+    /// Mean absolute error; `None` if only sums of squares are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mae: Option<f64>,
-    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; none where the targets are all equal.
+    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; `None` if the targets are all equal.
     pub r2: Option<f64>,
     /// The root mean squared error of predicting the mean of these targets everywhere.
     pub baseline_rmse: f64,

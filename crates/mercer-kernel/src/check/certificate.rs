@@ -133,7 +133,7 @@ fn rationals(point: &[Fraction]) -> Vec<super::exact::Q> {
 }
 
 impl Certificate {
-    /// The certificate of a verdict about the kernel that `kernel` is the text of; none for an undecided one.
+    /// The certificate of a verdict about the kernel that `kernel` is the text of; `None` for an undecided one.
     #[must_use]
     pub fn of(kernel: &str, dim: Dim, domain: Domain, verdict: &Verdict) -> Option<Self> {
         let mut certificate = Self {
@@ -163,7 +163,7 @@ impl Certificate {
     /// Reads a certificate.
     ///
     /// # Errors
-    /// Where the text is none, or one of a later version.
+    /// If the text is none, or one of a later version.
     pub fn parse(text: &str) -> Result<Self, CertificateError> {
         let not = |reason: String| CertificateError::NotACertificate { reason };
         let document: serde_json::Value =

@@ -11,8 +11,8 @@ use crate::formula::{Formula, Written};
 /// An enclosure of `formula` at `(x, z)`, numbers read as the decimals that were written.
 ///
 /// # Errors
-/// [`Fault::Undefined`] where the formula certainly has no value there; [`Fault::Unknown`] where that could not
-/// be settled at this precision.
+/// [`Fault::Undefined`] if the formula certainly has no value there; [`Fault::Unknown`] if that could not be settled at
+/// this precision.
 pub fn enclose(formula: &Formula, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
     let own = |named: &Written, x: &[Q], z: &[Q]| named.family.enclose(named, x, z, bits);
     Evaluation { bits, named: &own }.of(formula, x, z)

@@ -192,7 +192,7 @@ pub mod text {
     /// Reads `n/d`.
     ///
     /// # Errors
-    /// Where the text is no rational number.
+    /// If the text is no rational number.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(|_| serde::de::Error::custom(format!("`{text}` is no fraction")))
@@ -221,7 +221,7 @@ pub mod texts {
     /// Reads a list of `n/d`.
     ///
     /// # Errors
-    /// Where one is no rational number.
+    /// If one is no rational number.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Q>, D::Error> {
         Ok(Vec::<Fraction>::deserialize(deserializer)?.into_iter().map(|f| f.0).collect())
     }

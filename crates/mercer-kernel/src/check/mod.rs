@@ -91,7 +91,7 @@ impl Kernel {
     /// ```
     ///
     /// # Errors
-    /// [`Contradiction`] where there are both a proof and a counter-example, which is a defect of this library.
+    /// [`Contradiction`] if there are both a proof and a counter-example, which is a defect of this library.
     pub fn check(&self, dim: Dim, domain: Domain) -> Result<Verdict, Contradiction> {
         self.check_within(dim, domain, MOST_STEPS).map(|checked| checked.verdict)
     }

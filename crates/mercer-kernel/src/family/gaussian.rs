@@ -20,7 +20,7 @@ impl Kernel {
     /// `rbf`: exp(−|x−z|²/(2σ²)) with σ > 0.
     ///
     /// # Errors
-    /// Where σ is outside of its range.
+    /// If σ is outside of its range.
     pub fn gaussian(sigma: f64) -> Result<Self, ComposeError> {
         Self::named(GAUSSIAN, &[sigma])
     }
@@ -36,7 +36,7 @@ impl Kernel {
 /// γⱼ of exp(−Σⱼ γⱼ(xⱼ−zⱼ)²) on this many columns, whichever way the width is written.
 ///
 /// # Errors
-/// Where the width is still `auto` or `?`, or lists another number of values than there are columns.
+/// If the width is still `auto` or `?`, or lists another number of values than there are columns.
 pub fn gammas(named: &Named, columns: usize) -> Result<Vec<f64>, EvalError> {
     let gamma = gamma_of(named);
     Ok(named.per_column(0, columns)?.into_iter().map(gamma).collect())

@@ -178,7 +178,7 @@ pub trait Family: fmt::Debug + Sync {
     /// The value at one pair of points; NaN where it is undefined.
     ///
     /// # Errors
-    /// Where a hyper-parameter is still `auto` or `?`, or lists another number of values than there are columns.
+    /// If a hyper-parameter is still `auto` or `?`, or lists another number of values than there are columns.
     fn eval(&self, named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError>;
 
     /// The same as statistics of a pair of rows and operations on them.
@@ -190,7 +190,7 @@ pub trait Family: fmt::Debug + Sync {
     /// An enclosure of the value at exact points, hyper-parameters read as the decimals that were written.
     ///
     /// # Errors
-    /// [`Fault::Undefined`] where there is no value; [`Fault::Unknown`] where that could not be settled.
+    /// [`Fault::Undefined`] if there is no value; [`Fault::Unknown`] if that could not be settled.
     fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault>;
 
     /// Whether a theorem says that it is positive semidefinite on the space for every value that the hyper-parameters
@@ -216,8 +216,8 @@ pub trait Family: fmt::Debug + Sync {
         &[]
     }
 
-    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; none where the language
-    /// cannot write it or where a hyper-parameter is not a single number.
+    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; `None` if the language
+    /// cannot write it or if a hyper-parameter is not a single number.
     fn formula(&self, _named: &Named) -> Option<Expr> {
         None
     }
@@ -237,7 +237,7 @@ pub trait Family: fmt::Debug + Sync {
         None
     }
 
-    /// The normal form in which proofs are written; none where the kernel stays one atom of it.
+    /// The normal form in which proofs are written; `None` if the kernel stays one atom of it.
     fn form(&self, _named: &Written, _cols: &Cols, _space: &Space) -> Option<Form> {
         None
     }
@@ -267,7 +267,7 @@ pub trait Family: fmt::Debug + Sync {
         None
     }
 
-    /// The law of its frequencies on this many columns: the shape, and the scale of each column. None where no spectral
+    /// The law of its frequencies on this many columns: the shape, and the scale of each column. `None` if no spectral
     /// density is known.
     ///
     /// # Errors
@@ -276,9 +276,9 @@ pub trait Family: fmt::Debug + Sync {
         Ok(None)
     }
 
-    /// ∂k/∂log h for the hyper-parameter h in `slot`, which every point of `columns` coordinates shares or, where it is a list,
-    /// belongs to the coordinate `column`. Written in the kernel language, with a value wherever k has one. None where h is a choice,
-    /// such as a degree, or where no derivative is known. The hyper-parameters are numbers.
+    /// ∂k/∂log h for the hyper-parameter h in `slot`, which every point of `columns` coordinates shares or, where it is
+    /// a list, belongs to the coordinate `column`. Written in the kernel language, with a value wherever k has one.
+    /// `None` if h is a choice, such as a degree, or if no derivative is known. The hyper-parameters are numbers.
     fn derivative(
         &self,
         _named: &Named,

@@ -35,7 +35,7 @@ pub enum Features {
 }
 
 impl Features {
-    /// The kernel that the features approximate; none for a map.
+    /// The kernel that the features approximate; `None` for a map.
     #[must_use]
     pub fn kernel(&self) -> Option<&Kernel> {
         match self {
@@ -48,7 +48,7 @@ impl Features {
     /// The number of features of samples with this many columns.
     ///
     /// # Errors
-    /// [`DesignError::TooMany`] where it does not fit the address space.
+    /// [`DesignError::TooMany`] if it does not fit the address space.
     pub fn count(&self, columns: usize) -> Result<usize, DesignError> {
         match self {
             Self::Map(map) => {
@@ -67,8 +67,8 @@ impl Features {
     /// The features made ready for samples with this many columns, from which `shift` is subtracted first.
     ///
     /// # Errors
-    /// Where the features are of another number of columns, as [`FeatureMap::over`], and [`DesignError::Shifted`] where others
-    /// than those of a map are to be shifted.
+    /// If the features are of another number of columns, as [`FeatureMap::over`], and [`DesignError::Shifted`] if
+    /// others than those of a map are to be shifted.
     pub fn ready<'a>(
         &'a self,
         columns: usize,
@@ -93,7 +93,7 @@ impl Features {
     /// computed again for each pass.
     ///
     /// # Errors
-    /// As [`ready`](Self::ready), where features are not finite, and where the session is stopped.
+    /// As [`ready`](Self::ready), if features are not finite, and if the session is stopped.
     pub fn design<'a>(
         &'a self,
         samples: &'a AnySamples<'a>,
@@ -119,7 +119,8 @@ impl Features {
     /// O(nDd + nD²/2) time for n rows of d columns and D features.
     ///
     /// # Errors
-    /// Where the rows, targets and weights do not line up or hold something else than finite numbers, and where the session is stopped.
+    /// If the rows, targets and weights do not line up or hold something else than finite numbers, or if the session is
+    /// stopped.
     pub fn add_sums(
         &self,
         samples: &AnySamples<'_>,
@@ -148,7 +149,7 @@ impl Features {
     }
 
     /// Features that are, up to a common factor c, a half-size approximation of the same kind, and c²: every other
-    /// frequency, or the first half of the landmarks. None where there is only one, and for a map.
+    /// frequency, or the first half of the landmarks. `None` if there is only one, and for a map.
     ///
     /// The fit with half of the features follows from sums over all of them.
     #[must_use]
@@ -268,10 +269,10 @@ impl RowFeatures<'_> {
     /// in double precision.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, where a feature of a map is not finite, and where `watch` asks to stop.
+    /// If the samples have another number of columns, if a feature of a map is not finite, or if `watch` asks to stop.
     ///
     /// # Panics
-    /// Where `out` does not have an entry for each row and feature.
+    /// If `out` does not have an entry for each row and feature.
     pub fn fill(
         &self,
         samples: &AnySamples<'_>,
@@ -301,7 +302,7 @@ impl RowFeatures<'_> {
     /// The features of all samples in this precision.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill), and where they do not fit the memory of the session.
+    /// As [`fill`](Self::fill), and if they do not fit the memory of the session.
     pub fn transform(
         &self,
         samples: &AnySamples<'_>,

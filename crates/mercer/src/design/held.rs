@@ -36,7 +36,7 @@ impl<'a> Held<'a> {
     /// The rows of another design, in its precision.
     ///
     /// # Errors
-    /// Where the rows cannot be computed, and where `watch` asks to stop.
+    /// If the rows cannot be computed, or if `watch` asks to stop.
     pub fn of(design: &dyn Design, watch: &dyn Watch) -> Result<Self, DesignError> {
         let (n, d) = (design.nrows(), design.ncols());
         let values = filled(design.precision(), n, d, watch, |rows, out| design.fill(rows, out, watch))?;

@@ -26,7 +26,7 @@ pub trait LabelledRows: Sync {
     /// Σᵢ ℓᵢ(Wᵀφᵢ + b) with its derivative in b and its mean curvature; `gradient` = the derivative in W.
     ///
     /// # Errors
-    /// Where features cannot be computed, and where `watch` asks to stop.
+    /// If features cannot be computed, or if `watch` asks to stop.
     fn loss(
         &self,
         loss: Loss,

@@ -94,7 +94,7 @@ pub type BlockVisitor<'a> = dyn FnMut(Range<usize>, &[f64]) -> Result<(), Design
 /// order that does not depend on the number of threads.
 ///
 /// # Errors
-/// Every operation fails where rows cannot be computed and where `watch` asks to stop; its output is then unspecified.
+/// Every operation fails if rows cannot be computed or if `watch` asks to stop; its output is then unspecified.
 ///
 /// # Panics
 /// Every operation panics where vectors and matrices do not have the shape of Φ.

@@ -45,9 +45,9 @@ pub(super) fn counts_by_degree(variables: usize) -> impl Iterator<Item = BigUint
 struct Degree {
     /// Where the run of each first variable starts; one more entry than there are variables.
     starts: Vec<usize>,
-    /// Weight of each monomial over its parent's; none where all are 1.
+    /// Weight of each monomial over its parent's; `None` if all are 1.
     ratios: Option<Vec<f64>>,
-    /// The factor on the way out: √aₖ. None for a degree that is left out.
+    /// The factor on the way out: √aₖ. `None` for a degree that is left out.
     factor: Option<f64>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Monomials {
     variables: usize,
     /// Degree k at place k − 1.
     degrees: Vec<Degree>,
-    /// √a₀; none where there is no constant.
+    /// √a₀; `None` if there is no constant.
     constant: Option<f64>,
     count: usize,
 }

@@ -99,7 +99,7 @@ fn polynomial(expr: &Expr, columns: usize) -> Option<Vec<f64>> {
     }
 }
 
-/// The product of two polynomials; none where its degree is too large.
+/// The product of two polynomials; `None` if its degree is too large.
 fn multiply(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
     let length = (a.len() + b.len()).saturating_sub(1);
     if length > MAX_DEGREE as usize + 1 {

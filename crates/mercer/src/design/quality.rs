@@ -31,7 +31,7 @@ pub struct KernelError {
 /// O(pairs·(D + d)) time. Random features have an error that falls as 1/√D: twice as many leave 0.71 of it.
 ///
 /// # Errors
-/// Where there are no samples or pairs, where the kernel does not fit the samples, and where the session is stopped.
+/// If there are no samples or pairs, if the kernel does not fit the samples, or if the session is stopped.
 pub fn kernel_error(
     features: &RowFeatures<'_>,
     kernel: &Kernel,

@@ -69,7 +69,7 @@ pub struct LossSums {
     pub value: f64,
     /// Its derivative in each intercept.
     pub pull: Vec<f64>,
-    /// Σ of the curvatures of the rows; none where the loss has no estimate of them.
+    /// Σ of the curvatures of the rows; `None` if the loss has no estimate of them.
     pub curvature: Option<f64>,
 }
 
@@ -109,8 +109,8 @@ impl RowLoss<'_> {
         Self { labels, ..*self }
     }
 
-    /// The value c would have if all rows were like this one, whose gradient is `g`, times the weight of the row; none where
-    /// there is no estimate.
+    /// The value c would have if all rows were like this one, whose gradient is `g`, times the weight of the row;
+    /// `None` if there is no estimate.
     #[must_use]
     pub fn curvature_at(&self, i: usize, g: &[f64]) -> Option<f64> {
         if self.loss != Loss::Logistic {

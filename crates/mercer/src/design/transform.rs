@@ -63,7 +63,7 @@ impl Transform {
     /// The same transform of samples from which `shift` is subtracted first.
     ///
     /// # Panics
-    /// Where `shift` has another length than there are columns.
+    /// If `shift` has another length than there are columns.
     #[must_use]
     pub fn shifted(self, shift: Option<Vec<f64>>) -> Self {
         assert!(shift.as_ref().is_none_or(|s| s.len() == self.ncols), "one number per column");
@@ -114,10 +114,10 @@ impl Transform {
     /// Writes the features of a range of samples into `out`, row after row. O(1) time for each feature.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, and where a feature is not a finite number.
+    /// If the samples have another number of columns, or if a feature is not a finite number.
     ///
     /// # Panics
-    /// Where `out` does not have as many entries as there are rows times features, or a row is not there.
+    /// If `out` does not have as many entries as there are rows times features, or a row is not there.
     pub fn fill(
         &self,
         samples: &AnySamples<'_>,

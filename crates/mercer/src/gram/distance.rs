@@ -7,7 +7,7 @@ use rayon::prelude::*;
 /// `rows` and `columns` are k(x,x) and k(z,z). Rounding below zero is taken as zero; NaN stays NaN.
 ///
 /// # Panics
-/// Where `matrix` does not have `rows.len() · columns.len()` entries.
+/// If `matrix` does not have `rows.len() · columns.len()` entries.
 pub fn kernel_to_distance(matrix: &mut [f64], rows: &[f64], columns: &[f64]) {
     assert_eq!(matrix.len(), rows.len() * columns.len(), "a {} × {} matrix", rows.len(), columns.len());
     matrix.par_chunks_mut(columns.len().max(1)).zip(rows).for_each(|(row, kxx)| {

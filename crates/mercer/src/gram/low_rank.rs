@@ -40,7 +40,7 @@ pub struct NewColumns<'a> {
 /// F: one row for each row of K; columns are added until it is finished.
 ///
 /// # Errors
-/// Every operation returns [`Stopped`] if `watch` requests it, and where an engine fails.
+/// Every operation returns [`Stopped`] if `watch` requests it, and if an engine fails.
 pub trait LowRankFactor: Send + Sync {
     /// Number of rows.
     fn nrows(&self) -> usize;

@@ -40,7 +40,7 @@ pub trait KernelValues: LinearOperator {
     /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     ///
     /// # Panics
-    /// Where `out` does not have `nrows·ncols` entries.
+    /// If `out` does not have `nrows·ncols` entries.
     fn fill(&self, part: Part, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), Stopped>;
 }
 
@@ -58,7 +58,7 @@ pub trait Gram: KernelValues {
     /// Writes k(xᵢ, xⱼ) for i in `rows` and j in `columns`, which may repeat.
     ///
     /// # Panics
-    /// Where the segments of `out` do not cover the request or exceed its buffer.
+    /// If the segments of `out` do not cover the request or exceed its buffer.
     fn block(&self, rows: &[usize], columns: &[usize], out: TileMut<'_>);
 
     /// out[c, o] = Σᵣ rhs[r, o]·K(rows[r], columns[c]).
@@ -67,7 +67,8 @@ pub trait Gram: KernelValues {
     /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     ///
     /// # Panics
-    /// Where `rhs` does not have one row for each of `rows`, or `out` one for each of `columns` and a column for each of `rhs`.
+    /// If `rhs` does not have one row for each of `rows`, or `out` one for each of `columns` and a column for each of
+    /// `rhs`.
     fn apply_part(
         &self,
         columns: &[usize],
@@ -89,7 +90,7 @@ pub trait Gram: KernelValues {
     /// [`Stopped`] if `watch` requests it; `beta` and `f` are then unspecified.
     ///
     /// # Panics
-    /// Where `beta`, `f` and the parts of the problem differ in length.
+    /// If `beta`, `f` and the parts of the problem differ in length.
     fn descend(
         &self,
         problem: &BoxProblem<'_>,
@@ -146,7 +147,7 @@ pub trait Gram: KernelValues {
     /// A factor F of K ≈ FFᵀ without columns yet, with room for `rank`, stored where the values are computed.
     ///
     /// # Errors
-    /// [`Stopped`] where the engine has no room for it.
+    /// [`Stopped`] if the engine has no room for it.
     fn low_rank(&self, rank: usize) -> Result<Box<dyn LowRankFactor>, Stopped> {
         Ok(Box::new(HostFactor::<f32>::new(self.nrows(), rank)))
     }
@@ -163,9 +164,9 @@ pub trait Gram: KernelValues {
 pub struct Penalty<'a> {
     /// λ.
     pub lambda: f64,
-    /// The diagonal of S, the square roots of sample weights; none for the identity.
+    /// The diagonal of S, the square roots of sample weights; `None` for the identity.
     pub root_weights: Option<&'a [f64]>,
-    /// The diagonal of N; none for zeros.
+    /// The diagonal of N; `None` for zeros.
     pub noise: Option<&'a [f64]>,
 }
 
@@ -221,13 +222,13 @@ pub trait KernelGradient: Sync {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where there are not `nrows·ncols` weights.
+    /// If there are not `nrows·ncols` weights.
     fn contract(&self, weights: &[f64], watch: &dyn Watch) -> Result<Vec<f64>, Stopped>;
 
     /// Σᵢ wᵢ·∂k(xᵢ, zᵢ)/∂log θₚ for every p. O(n(d + p)) time.
     ///
     /// # Panics
-    /// Where the matrix is not square, or there is not one weight for each row.
+    /// If the matrix is not square, or there is not one weight for each row.
     fn contract_diagonal(&self, weights: &[f64]) -> Vec<f64>;
 }
 
@@ -279,7 +280,7 @@ pub trait RowSums: Send {
     /// Writes K(row, c) for each of `rows` and all chosen columns c. Nothing is kept.
     ///
     /// # Panics
-    /// Where the segments of `out` do not cover the request or exceed its buffer.
+    /// If the segments of `out` do not cover the request or exceed its buffer.
     fn rows(&mut self, rows: &[usize], out: TileMut<'_>);
 
     /// Restricts the chosen columns to `kept`, by their place among the present ones, ascending. Kept rows stay.

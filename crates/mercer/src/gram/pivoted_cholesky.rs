@@ -113,7 +113,7 @@ fn choose_pivots(
     Ok((pivots, if trace > 0.0 { left / trace } else { 0.0 }))
 }
 
-/// `count` rows drawn in proportion to `weights`, with repetition; none where all weights are zero.
+/// `count` rows drawn in proportion to `weights`, with repetition; `None` if all weights are zero.
 fn propose(weights: &[f64], count: usize, rng: &mut impl Rng) -> Option<Vec<usize>> {
     let mut total = 0.0;
     let cumulative: Vec<f64> = weights

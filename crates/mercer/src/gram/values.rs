@@ -100,7 +100,7 @@ impl ValuesMut<'_> {
     /// A range of the buffer.
     ///
     /// # Panics
-    /// Where the range is not within the buffer.
+    /// If the range is not within the buffer.
     pub fn slice(&mut self, range: Range<usize>) -> ValuesMut<'_> {
         with_values!(ValuesMut, self, values => (&mut values[range]).into())
     }
@@ -216,7 +216,7 @@ impl<'a> TileMut<'a> {
     /// The row of the output of each of `rows` requested rows, and the segments of the `columns` requested columns.
     ///
     /// # Panics
-    /// Where the segments do not cover the request in order, or go beyond the stride or the buffer.
+    /// If the segments do not cover the request in order, or go beyond the stride or the buffer.
     pub(crate) fn places(&self, rows: usize, columns: usize) -> (Vec<usize>, Vec<Segment>) {
         let rows: Vec<usize> =
             covering(self.rows, rows).iter().flat_map(|s| s.at..s.at + s.from.len()).collect();

@@ -35,7 +35,7 @@ pub enum Admission {
 /// A kernel that may be trained with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Admitted {
-    /// Where it is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// Where it is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// What the user should know.
     pub warning: Option<String>,
@@ -45,7 +45,7 @@ impl Admission {
     /// Decides whether `kernel` may be trained with on `samples`.
     ///
     /// # Errors
-    /// [`LearnError::NotAKernel`] where it is refuted on the narrowest domain that holds the samples.
+    /// [`LearnError::NotAKernel`] if it is refuted on the narrowest domain that holds the samples.
     pub fn decide(self, kernel: &Kernel, samples: &AnySamples<'_>) -> Result<Admitted, LearnError> {
         if self == Self::Assume {
             return Ok(Admitted { domain: None, warning: None });

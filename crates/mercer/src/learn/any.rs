@@ -61,7 +61,7 @@ impl AnyLearner {
     /// The same with the columns that explicit features name bound to their places.
     ///
     /// # Errors
-    /// Where there is no column of such a name.
+    /// If there is no column of such a name.
     pub fn bind(mut self, names: &[String]) -> Result<Self, DesignError> {
         let lift = match &mut self {
             Self::Ridge(Ridge { lift, .. })
@@ -78,7 +78,7 @@ impl AnyLearner {
     /// The features of an approximation for this number of rows, of which samples are all or a part.
     ///
     /// # Errors
-    /// As [`Prepared::new`]; where the learner is not on an approximation or does not work on features.
+    /// As [`Prepared::new`]; if the learner is not on an approximation or does not work on features.
     pub fn prepare(
         &self,
         rows: (&AnySamples<'_>, u64),
@@ -98,7 +98,7 @@ impl AnyLearner {
     /// Fits a classifier to rows of features that need not be at hand: see [`Logistic::fit_rows`] and [`Svm::fit_rows`].
     ///
     /// # Errors
-    /// Those of the learner, and where it is not one of these two.
+    /// Those of the learner, and if it is not one of these two.
     pub fn fit_rows(
         &self,
         prepared: &Prepared,
@@ -114,7 +114,8 @@ impl AnyLearner {
         }
     }
 
-    /// The learner that starts where a fit to some of the rows ended, for a fit to all of them; none where nothing is gained by that.
+    /// The learner that starts where a fit to some of the rows ended, for a fit to all of them; `None` if nothing is
+    /// gained by that.
     #[must_use]
     pub fn continued(&self, facts: &Facts) -> Option<Self> {
         match self {

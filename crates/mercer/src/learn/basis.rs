@@ -34,7 +34,7 @@ impl<'a> Basis<'a> {
     /// is added to the kernel.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples or is refuted, and where a kernel matrix comes with [`Intercept::Column`].
+    /// If the kernel does not fit the samples or is refuted, or if a kernel matrix comes with [`Intercept::Column`].
     pub fn new(
         kernel: &Kernel,
         intercept: Intercept,
@@ -69,7 +69,7 @@ impl<'a> Basis<'a> {
     /// precision where the matrix is to be factored and a factor in double precision costs no more.
     ///
     /// # Errors
-    /// What the work returns; where the engine has no such matrix.
+    /// What the work returns; if the engine has no such matrix.
     pub fn with_gram<R>(
         &self,
         problem: &Problem<'_>,

@@ -50,8 +50,8 @@ impl ClassFeatures<'_> {
     /// where they do not and for a stream.
     ///
     /// # Errors
-    /// Where a setting is out of range, where the problem's classes or weights do not line up, where the kernel has no such
-    /// features, where the sums do not fit the memory budget, and where the session is stopped.
+    /// If a setting is out of range, if the problem's classes or weights do not line up, if the kernel has no such
+    /// features, if the sums do not fit the memory budget, or if the session is stopped.
     pub fn fit(
         &self,
         problem: &Problem<'_>,
@@ -84,7 +84,7 @@ impl ClassFeatures<'_> {
     /// Fits by `solve` to rows that need not be at hand. Their weights are C times those of their classes and their own.
     ///
     /// # Errors
-    /// Where a setting is out of range or the rows do not have these features, and those of `solve`.
+    /// If a setting is out of range or the rows do not have these features, and those of `solve`.
     pub fn fit_rows(
         &self,
         prepared: &Prepared,

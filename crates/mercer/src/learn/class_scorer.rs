@@ -21,7 +21,7 @@ pub(super) trait FoldTrainer {
     /// How its outputs are read.
     const LINK: Link;
 
-    /// The answer for each of `shared`, in their order; none where there is none.
+    /// The answer for each of `shared`, in their order; `None` if there is none.
     fn train_fold(
         &self,
         gram: &DenseGram<'_, f64>,
@@ -30,7 +30,7 @@ pub(super) trait FoldTrainer {
         session: &Session<'_>,
     ) -> Result<Vec<Option<Trained>>, LearnError>;
 
-    /// The outputs at the rows held out of each fold, for each of `shared`; none where there is no answer.
+    /// The outputs at the rows held out of each fold, for each of `shared`; `None` if there is no answer.
     fn outputs_left_out(
         &self,
         gram: &Matrix<f64>,
@@ -41,7 +41,7 @@ pub(super) trait FoldTrainer {
         folds.all.iter().map(|fold| self.outputs_of_fold(gram, fold, shared, session)).collect()
     }
 
-    /// The outputs at the rows held out of one fold, for each of `shared`; none where there is no answer.
+    /// The outputs at the rows held out of one fold, for each of `shared`; `None` if there is no answer.
     fn outputs_of_fold(
         &self,
         gram: &Matrix<f64>,
@@ -76,7 +76,7 @@ pub(super) struct Fold {
     pub present: Vec<usize>,
     /// The place of each training row's class among them.
     pub codes: Vec<usize>,
-    /// The weight of each training row; none where every row counts 1.
+    /// The weight of each training row; `None` if every row counts 1.
     pub weights: Option<Vec<f64>>,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct ClassScorer<'a, L> {
 
 impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
     /// # Errors
-    /// Where the criterion is not one of folds or leaves rows of one class alone, and where the memory budget is exceeded.
+    /// If the criterion is not one of folds or leaves rows of one class alone, or if the memory budget is exceeded.
     pub fn new(
         learner: L,
         problem: &'a Problem<'a>,

@@ -37,7 +37,7 @@ impl ClassWeight {
     /// Weights by the classes' places instead of their names. A name that is a number matches the class of that value.
     ///
     /// # Errors
-    /// Where a name is not that of a class.
+    /// If a name is not that of a class.
     pub fn resolved(&self, classes: Option<&Classes>) -> Result<Self, LearnError> {
         let (Self::Named(weights), Some(classes)) = (self, classes) else { return Ok(self.clone()) };
         let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
@@ -56,7 +56,7 @@ impl ClassWeight {
     /// The weight of every row: its class's times its own.
     ///
     /// # Errors
-    /// Where there is not a weight for every class, and where one is negative or not finite.
+    /// If there is not a weight for every class, or if one is negative or not finite.
     pub(super) fn combine(
         &self,
         codes: &[usize],

@@ -6,8 +6,8 @@ use super::weights::check_weights;
 /// Whether `codes` are those of `classes` classes, two at least, each with a row of positive weight.
 ///
 /// # Errors
-/// Where they do not line up with the rows or the weights, where a code or weight is out of range, where all rows that
-/// count are of one class, and where a class has none.
+/// If they do not line up with the rows or the weights, if a code or weight is out of range, if all rows that count are
+/// of one class, or if a class has none.
 pub(super) fn check_codes(
     rows: usize,
     codes: &[usize],

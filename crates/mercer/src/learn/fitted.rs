@@ -17,7 +17,7 @@ use super::ridge::TargetError;
 pub struct Fitted {
     /// What predicts and can be saved.
     pub model: Model,
-    /// How the solver ended; none where nothing was solved, as for neighbours.
+    /// How the solver ended; `None` if nothing was solved, as for neighbours.
     pub report: Option<Report>,
     /// What else is known about the fit.
     pub facts: Facts,
@@ -89,7 +89,7 @@ impl Fitted {
     /// The outputs at samples, in a default session: one row per sample, one column per output.
     ///
     /// # Errors
-    /// Where the samples do not have the model's columns or are outside of the kernel's domain.
+    /// If the samples do not have the model's columns or are outside of the kernel's domain.
     pub fn predict<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Matrix<f64>, ModelError> {
         self.model.predict(&samples.into(), &Session::default())
     }
@@ -100,7 +100,7 @@ impl Fitted {
     /// As [`predict`](Self::predict).
     ///
     /// # Panics
-    /// Where the model is not a classifier.
+    /// If the model is not a classifier.
     pub fn predict_classes<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Vec<String>, ModelError> {
         let classes = self.model.classes.as_ref().expect("a classifier");
         let (outputs, link) = (self.predict(samples)?, self.model.link());
@@ -110,7 +110,7 @@ impl Fitted {
     /// Writes the model to a file.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         self.model.save(path.as_ref())
     }

@@ -64,7 +64,7 @@ impl Knn {
     /// One search for the kmax + 1 nearest serves all k: O(n²d + n·kmax·outputs) time, no n² memory.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), with `kmax` from 1 to n − 1; and where the session is stopped.
+    /// As [`train`](Learner::train), with `kmax` from 1 to n − 1; and if the session is stopped.
     pub fn leave_one_out(
         &self,
         samples: &AnySamples<'_>,

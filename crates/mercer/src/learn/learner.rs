@@ -48,7 +48,7 @@ pub trait Learner: Send + Sync {
     /// Refuses what can be refused before any work: settings out of range, a problem that does not fit the memory budget.
     ///
     /// # Errors
-    /// Where the learner cannot be trained on a problem of this size.
+    /// If the learner cannot be trained on a problem of this size.
     fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
         let _ = (shape, session);
         Ok(())
@@ -57,7 +57,7 @@ pub trait Learner: Send + Sync {
     /// Trains on a problem.
     ///
     /// # Errors
-    /// Where the problem does not line up, does not suit the learner, or has no answer; and where the session is stopped.
+    /// If the problem does not line up, does not suit the learner, or has no answer; or if the session is stopped.
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError>;
 
     /// Trains on inputs and targets in a default session.

@@ -38,7 +38,7 @@ pub enum Lift {
 }
 
 impl Lift {
-    /// The kernel; none for explicit features.
+    /// The kernel; `None` for explicit features.
     #[must_use]
     pub fn kernel(&self) -> Option<&Kernel> {
         match self {
@@ -50,7 +50,7 @@ impl Lift {
     /// The kernel and how it is approximated.
     ///
     /// # Errors
-    /// Where it is not an approximation.
+    /// If it is not an approximation.
     pub(super) fn approximation(&self) -> Result<(&Kernel, Approximation), LearnError> {
         match self {
             Self::Approximate { kernel, approx } => Ok((kernel, *approx)),
@@ -73,7 +73,7 @@ impl Lift {
     /// of this problem ask for one, an approximation; and why that one. A stream is judged by its sample.
     ///
     /// # Errors
-    /// Where the problem has no samples, where the kernel does not fit them, and where the session is stopped.
+    /// If the problem has no samples, if the kernel does not fit them, or if the session is stopped.
     pub fn resolved(
         &self,
         problem: &Problem<'_>,
@@ -209,7 +209,7 @@ impl Prepared {
     /// density. A kernel that is proven only where a part of the rows is has no domain.
     ///
     /// # Errors
-    /// Where there are no samples, where the kernel has no such features or is refuted, and where the session is stopped.
+    /// If there are no samples, if the kernel has no such features or is refuted, or if the session is stopped.
     pub fn new(
         kernel: &Kernel,
         approximation: Approximation,

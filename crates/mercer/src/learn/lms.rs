@@ -265,7 +265,7 @@ impl Learner for Lms {
     }
 }
 
-/// The kernel matrix in the precision of the samples; none where it does not fit the budget.
+/// The kernel matrix in the precision of the samples; `None` if it does not fit the budget.
 fn stored<'a>(
     resident: &'a dyn Resident,
     basis: &Basis<'_>,

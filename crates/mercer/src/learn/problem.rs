@@ -23,7 +23,7 @@ pub struct Problem<'a> {
     pub inputs: Inputs<'a>,
     /// What is predicted at each row.
     pub targets: Targets<'a>,
-    /// The weight of each row, 0 or more; none where every weight is 1.
+    /// The weight of each row, 0 or more; `None` if every weight is 1.
     pub weights: Option<Cow<'a, [f64]>>,
     /// Where the inputs and targets came from.
     pub origin: Origin,
@@ -84,7 +84,7 @@ pub(super) fn unnamed(classes: usize) -> Classes {
 /// Where inputs and targets came from, as a model remembers it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {
-    /// How the columns of a file became features; none for arrays.
+    /// How the columns of a file became features; `None` for arrays.
     pub schema: Option<Schema>,
     /// The names of the targets.
     pub outputs: Vec<String>,
@@ -145,7 +145,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The weights of the rows; none where every weight is 1.
+    /// The weights of the rows; `None` if every weight is 1.
     #[must_use]
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
@@ -191,7 +191,7 @@ impl<'a> Problem<'a> {
     /// The targets of a regression, checked together with the weights: one row of finite numbers per sample.
     ///
     /// # Errors
-    /// Where the targets are classes or missing, and where they or the weights do not line up or are out of range.
+    /// If the targets are classes or missing, or if they or the weights do not line up or are out of range.
     pub fn numbers(&self) -> Result<&Matrix<f64>, LearnError> {
         let Targets::Numbers(numbers) = &self.targets else {
             return Err(LearnError::Unsupported("a regression needs targets that are numbers"));
@@ -204,7 +204,7 @@ impl<'a> Problem<'a> {
     /// The targets as numbers: those of a regression, or one column per class, 1 for the class of the row and 0 for others.
     ///
     /// # Errors
-    /// Where there are none, and where they do not line up with the rows or are out of range.
+    /// If there are none, or if they do not line up with the rows or are out of range.
     pub fn numbers_or_shares(&self) -> Result<Cow<'_, Matrix<f64>>, LearnError> {
         let Targets::Classes { codes, classes } = &self.targets else {
             return self.numbers().map(Cow::Borrowed);
@@ -216,7 +216,7 @@ impl<'a> Problem<'a> {
     /// Refuses weights, for a learner that does not take them.
     ///
     /// # Errors
-    /// Where there are weights.
+    /// If there are weights.
     pub fn unweighted(&self) -> Result<(), LearnError> {
         match self.weights {
             None => Ok(()),
@@ -228,7 +228,7 @@ impl<'a> Problem<'a> {
     /// of positive weight.
     ///
     /// # Errors
-    /// Where the targets are not classes, and where they or the weights do not line up or are out of range.
+    /// If the targets are not classes, or if they or the weights do not line up or are out of range.
     pub fn codes(&self) -> Result<(&[usize], usize), LearnError> {
         let Targets::Classes { codes, classes } = &self.targets else {
             return Err(LearnError::Unsupported("a classifier needs targets that are classes"));

@@ -5,7 +5,7 @@ use super::error::LearnError;
 /// Whether `weights` are one for each of `rows` samples, finite, not negative, and not all zero. None stands for ones.
 ///
 /// # Errors
-/// Where they are not; the error names the row where there is one.
+/// If they are not; the error names the row where there is one.
 pub(super) fn check_weights(rows: usize, weights: Option<&[f64]>) -> Result<(), LearnError> {
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != rows {

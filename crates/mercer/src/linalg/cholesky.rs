@@ -62,10 +62,10 @@ impl<T: Scalar> Cholesky<T> {
     /// n³/3 multiply-adds, no memory beyond the matrix itself.
     ///
     /// # Errors
-    /// Where a pivot is not positive, and where `watch` asks to stop.
+    /// If a pivot is not positive, or if `watch` asks to stop.
     ///
     /// # Panics
-    /// Where `matrix` does not have `order²` entries.
+    /// If `matrix` does not have `order²` entries.
     pub fn factor(order: usize, mut matrix: Vec<T>, watch: &dyn Watch) -> Result<Self, CholeskyError> {
         assert_eq!(matrix.len(), order * order, "a square matrix of order {order}");
         watch.begin("Cholesky", cost(order, order));
@@ -95,7 +95,7 @@ impl<T: Scalar> Cholesky<T> {
     /// The factorisation whose factor L is `lower`, row-major; what is above the diagonal is not read.
     ///
     /// # Panics
-    /// Where `lower` does not have `order²` entries.
+    /// If `lower` does not have `order²` entries.
     #[must_use]
     pub fn from_lower(order: usize, lower: Vec<T>) -> Self {
         assert_eq!(lower.len(), order * order, "a square matrix of order {order}");
@@ -117,7 +117,7 @@ impl<T: Scalar> Cholesky<T> {
     /// The factor whose rows up to the diagonal are in `triangle`, one after another.
     ///
     /// # Panics
-    /// Where `triangle` does not have `order·(order + 1)/2` entries.
+    /// If `triangle` does not have `order·(order + 1)/2` entries.
     pub(crate) fn from_triangle(order: usize, triangle: &[T]) -> Self {
         assert_eq!(triangle.len(), order * (order + 1) / 2, "a triangle of order {order}");
         let mut factor = super::zeroed(order * order);

@@ -44,10 +44,10 @@ impl Eigen {
     /// About 9n³ multiply-adds, on one thread: the same bits whatever their number.
     ///
     /// # Errors
-    /// Where an entry is not finite, and where the iteration does not converge.
+    /// If an entry is not finite, or if the iteration does not converge.
     ///
     /// # Panics
-    /// Where `matrix` does not have `order²` entries.
+    /// If `matrix` does not have `order²` entries.
     pub fn of(order: usize, matrix: &[f64]) -> Result<Self, EigenError> {
         assert_eq!(matrix.len(), order * order, "a square matrix of order {order}");
         for row in 0..order {

@@ -17,13 +17,13 @@ pub trait SymmetricMatrix: Send {
     /// ‖A‖_F.
     ///
     /// # Errors
-    /// [`Stopped`] where the engine fails.
+    /// [`Stopped`] if the engine fails.
     fn frobenius(&self) -> Result<f64, Stopped>;
 
     /// L with A = LLᵀ, in the memory of A. n³/6 multiply-adds.
     ///
     /// # Errors
-    /// Where a pivot is not positive, and where `watch` asks to stop.
+    /// If a pivot is not positive, or if `watch` asks to stop.
     fn factor(self: Box<Self>, watch: &dyn Watch) -> Result<Box<dyn CholeskyFactor>, CholeskyError>;
 }
 
@@ -90,7 +90,7 @@ impl<T: Scalar> HostMatrix<T> {
     /// The matrix of this order whose lower triangle is `lower`.
     ///
     /// # Panics
-    /// Where `lower` does not have `order²` entries.
+    /// If `lower` does not have `order²` entries.
     #[must_use]
     pub fn new(order: usize, lower: Vec<T>) -> Self {
         assert_eq!(lower.len(), order * order, "a square matrix of order {order}");

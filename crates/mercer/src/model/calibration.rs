@@ -43,7 +43,7 @@ impl Sigmoid {
 }
 
 impl Calibration {
-    /// Why this cannot be the calibration of a model with these outputs and classes; none where it can.
+    /// Why this cannot be the calibration of a model with these outputs and classes; `None` if it can.
     #[must_use]
     pub fn fault(&self, outputs: usize, classes: Option<usize>) -> Option<String> {
         let finite = |mut values: Box<dyn Iterator<Item = f64> + '_>| values.all(f64::is_finite);
@@ -64,7 +64,7 @@ impl Calibration {
         }
     }
 
-    /// The probability of each class from decisions: one row per sample, one column per class. None for regressions.
+    /// The probability of each class from decisions: one row per sample, one column per class. `None` for regressions.
     ///
     /// Decisions of one output are of the second of two classes where `votes` is false, of the first where it is true. With
     /// several they are those of each class against all others, whose probabilities are normalised, or with `votes` those of

@@ -17,7 +17,7 @@ use super::error::ModelError;
 pub struct Expansion {
     /// k, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// Where k is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// The centres cᵢ.
     pub centres: AnySamples<'static>,
@@ -41,7 +41,8 @@ impl Expansion {
     /// O(mnd) time for m samples and n centres; a few tiles of memory beyond the samples and the answer.
     ///
     /// # Errors
-    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session is stopped.
+    /// If the samples do not have the centres' columns or are outside of the kernel's domain, or if the session is
+    /// stopped.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,

@@ -67,7 +67,7 @@ impl Facts {
         self.0.contains_key(name)
     }
 
-    /// A fact as a value of some type; none where there is no such fact or where it is of another type.
+    /// A fact as a value of some type; `None` if there is no such fact or if it is of another type.
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         self.0.get(name).and_then(|value| T::deserialize(value).ok())

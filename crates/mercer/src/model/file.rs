@@ -38,7 +38,7 @@ impl Model {
     /// The bytes of the model file. The same model gives the same bytes.
     ///
     /// # Errors
-    /// Where the container refuses an array; it does not for models that learners make.
+    /// If the container refuses an array; it does not for models that learners make.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let (kind, words, mut arrays) = arrays_of(&self.predictor);
         arrays.sort_by_key(|array| array.name);
@@ -82,7 +82,7 @@ impl Model {
     /// Reads a model from the bytes of its file; `path` is for messages.
     ///
     /// # Errors
-    /// Where the bytes are not a model, are damaged, or need a later program.
+    /// If the bytes are not a model, are damaged, or need a later program.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
         let malformed = |reason: String| ModelError::Malformed { path: path.to_owned(), reason };
         // A container begins with the length of its header, six bytes of which are zero.
@@ -132,7 +132,7 @@ impl Model {
     /// Writes the model file, under a temporary name first: the file is whole or absent.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
         let unwritable = |error| ModelError::Io { path: path.to_owned(), error: io::Error::other(error) };
         let bytes = self.to_bytes().map_err(unwritable)?;
@@ -142,7 +142,7 @@ impl Model {
     /// Reads a model file: this program's, or LIBSVM's as [`from_libsvm`](Self::from_libsvm) does.
     ///
     /// # Errors
-    /// Where the file cannot be read, is not a model, is damaged, or needs a later program.
+    /// If the file cannot be read, is not a model, is damaged, or needs a later program.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let bytes = fs::read(path).map_err(|error| ModelError::Io { path: path.to_owned(), error })?;
         if is_libsvm(&bytes) { Self::from_libsvm(&bytes, path) } else { Self::from_bytes(&bytes, path) }

@@ -33,7 +33,7 @@ pub struct GaussianProcess {
     pub scales: Vec<f64>,
     /// σ², in units of the squared scale of an output.
     pub noise: f64,
-    /// The rows of L up to the diagonal, one after another; none where the model was saved without its variance.
+    /// The rows of L up to the diagonal, one after another; `None` if the model was saved without its variance.
     pub factor: Option<Vec<f64>>,
     /// The rows of P up to the diagonal.
     pub posterior_factor: Option<Vec<f64>>,
@@ -80,7 +80,7 @@ impl GaussianProcess {
     /// O(n²) time a sample, n² numbers of memory.
     ///
     /// # Errors
-    /// As [`predict`](Self::predict), and [`ModelError::NoVariance`] where the model does not keep what this needs.
+    /// As [`predict`](Self::predict), and [`ModelError::NoVariance`] if the model does not keep what this needs.
     pub fn deviations(
         &self,
         samples: &AnySamples<'_>,
@@ -147,7 +147,7 @@ impl GaussianProcess {
     /// Functions drawn from the posterior of one output, at the samples: one row per sample, one column per draw.
     ///
     /// # Errors
-    /// As [`covariance`](Self::covariance), and where the covariance has no factor.
+    /// As [`covariance`](Self::covariance), and if the covariance has no factor.
     pub fn draws(
         &self,
         samples: &AnySamples<'_>,
@@ -233,7 +233,7 @@ impl GaussianProcess {
         Ok(solved)
     }
 
-    /// What is wrong with the parts; none where nothing is.
+    /// What is wrong with the parts; `None` if nothing is.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let n = self.mean.centres.nrows();

@@ -48,7 +48,7 @@ impl Linear {
     /// Φ of the samples.
     ///
     /// # Errors
-    /// Where the parts of the model do not fit each other or the samples.
+    /// If the parts of the model do not fit each other or the samples.
     fn design<'a>(
         &'a self,
         samples: &'a AnySamples<'a>,
@@ -76,7 +76,7 @@ impl Linear {
     /// O(nD) time for n samples and D features; a block of features for each thread in memory, never all of them.
     ///
     /// # Errors
-    /// Where the samples do not have the model's columns or a feature is not finite, and where the session is stopped.
+    /// If the samples do not have the model's columns or a feature is not finite, or if the session is stopped.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,

@@ -108,14 +108,15 @@ pub struct Model {
     pub settings: Facts,
     /// What predicts.
     pub predictor: Predictor,
-    /// How the columns of a file become features; none for a model trained on arrays.
+    /// How the columns of a file become features; `None` for a model trained on arrays.
     pub schema: Option<Schema>,
     /// The names of the targets. A regression has one output for each; a classifier has one target.
     pub outputs: Vec<String>,
     /// The classes of a classifier. Its predictor has one output for each, one for the second of two, or one for each pair: see
     /// [`link`](Self::link).
     pub classes: Option<Classes>,
-    /// The type of the labels in the program that they come from, such as NumPy's `int32` or `bool`; none for those of a file.
+    /// The type of the labels in the program that they come from, such as NumPy's `int32` or `bool`; `None` for those
+    /// of a file.
     pub label_type: Option<String>,
     /// What makes probabilities of the decisions of a support vector machine.
     pub calibration: Option<Calibration>,
@@ -150,7 +151,7 @@ impl Model {
     /// The model's outputs at raw samples (before scaling): one row per sample, one column per output.
     ///
     /// # Errors
-    /// Where the samples do not have the model's columns, and where the session is stopped.
+    /// If the samples do not have the model's columns, or if the session is stopped.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,
@@ -163,8 +164,8 @@ impl Model {
     /// The standard deviations of the targets at raw samples, given the model: one row per sample, one column per output.
     ///
     /// # Errors
-    /// [`ModelError::NoVariance`] where the model is not a Gaussian process or was saved without its variance; otherwise as
-    /// [`predict`](Self::predict).
+    /// [`ModelError::NoVariance`] if the model is not a Gaussian process or was saved without its variance; otherwise
+    /// as [`predict`](Self::predict).
     pub fn deviations(
         &self,
         samples: &AnySamples<'_>,
@@ -181,8 +182,8 @@ impl Model {
         Link::of(self.method, &self.predictor)
     }
 
-    /// The probability of each class from the outputs of [`predict`](Self::predict): one row per sample, one column per class.
-    /// None where the model does not say.
+    /// The probability of each class from the outputs of [`predict`](Self::predict): one row per sample, one column per
+    /// class. `None` if the model does not say.
     #[must_use]
     pub fn probabilities(&self, outputs: &Matrix<f64>) -> Option<Matrix<f64>> {
         let link = self.link();

@@ -74,7 +74,7 @@ impl Neighbours {
         self.rows.ncols()
     }
 
-    /// What makes this no model, such as after reading it from a file; none where it is one.
+    /// What makes this no model, such as after reading it from a file; `None` if it is one.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let (rows, targets) = (self.rows.nrows(), self.targets.nrows());
@@ -101,10 +101,10 @@ impl Neighbours {
     /// of a smoother.
     ///
     /// # Errors
-    /// Where the samples do not have the rows' columns, and where the session is stopped.
+    /// If the samples do not have the rows' columns, or if the session is stopped.
     ///
     /// # Panics
-    /// Where [`fault`](Self::fault) has something to say.
+    /// If [`fault`](Self::fault) has something to say.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,

@@ -23,7 +23,7 @@ const PASS: [usize; 2] = [3_000, 32];
 pub struct Pairs {
     /// k, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// Where k is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// The support vectors, class by class.
     pub centres: AnySamples<'static>,
@@ -48,7 +48,7 @@ impl Pairs {
         self.rho.len()
     }
 
-    /// What makes this no model, such as after reading it from a file; none where it is one.
+    /// What makes this no model, such as after reading it from a file; `None` if it is one.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let (classes, rows) = (self.nclasses(), self.centres.nrows());
@@ -97,11 +97,11 @@ impl Pairs {
     /// vectors, and O(msK) for K classes; a few tiles of memory beyond the samples and the answer.
     ///
     /// # Errors
-    /// Where the samples do not have the support vectors' columns or are outside of the kernel's domain, and where the session asks
-    /// to stop.
+    /// If the samples do not have the support vectors' columns or are outside of the kernel's domain, or if the session
+    /// asks to stop.
     ///
     /// # Panics
-    /// Where [`fault`](Self::fault) has something to say.
+    /// If [`fault`](Self::fault) has something to say.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,
@@ -181,7 +181,7 @@ fn place(classes: usize, i: usize, j: usize) -> usize {
     i * (2 * classes - i - 1) / 2 + j - i - 1
 }
 
-/// Number of classes that have this many pairs; none where no number has.
+/// Number of classes that have this many pairs; `None` if no number has.
 #[must_use]
 pub fn classes_of_pairs(pairs: usize) -> Option<usize> {
     (1..).take_while(|k| k * (k - 1) / 2 <= pairs).last().filter(|k| k * (k - 1) / 2 == pairs)
@@ -204,7 +204,7 @@ pub fn pairs_of(classes: usize) -> impl Iterator<Item = (usize, usize)> {
 /// ```
 ///
 /// # Panics
-/// Where there is not a decision for every pair of some number of classes.
+/// If there is not a decision for every pair of some number of classes.
 #[must_use]
 pub fn vote(decisions: &[f64]) -> usize {
     let classes = classes_of_pairs(decisions.len()).expect("a decision for every pair of classes");

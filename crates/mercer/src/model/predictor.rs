@@ -66,7 +66,7 @@ impl Predictor {
         }
     }
 
-    /// The samples that are kept in the model; none for a linear one.
+    /// The samples that are kept in the model; `None` for a linear one.
     #[must_use]
     pub fn rows(&self) -> Option<&AnySamples<'static>> {
         match self {
@@ -117,7 +117,7 @@ impl Predictor {
     /// The outputs at scaled samples: one row per sample, one column per output.
     ///
     /// # Errors
-    /// Where the samples do not have the columns, are outside of the kernel's domain, and where the session is stopped.
+    /// If the samples do not have the columns, are outside of the kernel's domain, or if the session is stopped.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,

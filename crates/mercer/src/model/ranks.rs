@@ -44,8 +44,9 @@ impl Ranks {
         }
     }
 
-    /// The probability that a row of a class has a higher score than one of another, a half for equal ones: the mean over the
-    /// classes; for two classes that of the second. None where scores are not known or there is nothing to compare.
+    /// The probability that a row of a class has a higher score than one of another, a half for equal ones: the mean
+    /// over the classes; for two classes that of the second. `None` if scores are not known or there is nothing to
+    /// compare.
     #[must_use]
     pub fn auc(&self) -> Option<f64> {
         let areas: Vec<f64> = self.lists.iter().filter_map(|list| area(list)).collect();
@@ -53,7 +54,7 @@ impl Ranks {
     }
 }
 
-/// A score for each class, or for the second of two; none where pairs of several classes vote.
+/// A score for each class, or for the second of two; `None` if pairs of several classes vote.
 fn scores<'a>(
     link: Link,
     outputs: &'a [f64],

@@ -149,7 +149,7 @@ impl Smoother<'_> {
         Ok(())
     }
 
-    /// Σⱼ exp(lⱼ − max l)yⱼ over its sum of weights; none where every l is −∞ or undefined.
+    /// Σⱼ exp(lⱼ − max l)yⱼ over its sum of weights; `None` if every l is −∞ or undefined.
     fn mean_by_logarithms(&self, logarithms: &[f64]) -> Option<Vec<f64>> {
         let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest == f64::NEG_INFINITY {

@@ -18,7 +18,7 @@ use super::link::Link;
 pub struct Voted {
     /// k, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// Where k is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// The centres.
     pub centres: AnySamples<'static>,
@@ -50,7 +50,7 @@ impl Voted {
     /// O(nd + u) a sample for n centres and u steps.
     ///
     /// # Errors
-    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session asks to
+    /// If the samples do not have the centres' columns or are outside of the kernel's domain, or if the session asks to
     /// stop.
     pub fn predict(
         &self,

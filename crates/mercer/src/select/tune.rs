@@ -41,11 +41,11 @@ pub struct Tune<L> {
     pub learner: L,
     /// The rows that trials are judged by.
     pub criterion: Criterion,
-    /// The number that is made small; none for the default of the learner and the targets.
+    /// The number that is made small; `None` for the default of the learner and the targets.
     pub measure: Option<Measure>,
-    /// The points that are tried; none for the default of the number of hyper-parameters.
+    /// The points that are tried; `None` for the default of the number of hyper-parameters.
     pub strategy: Option<Strategy>,
-    /// The values of λ, C or k; none for their default range.
+    /// The values of λ, C or k; `None` for their default range.
     pub shared: Option<SearchSpace>,
     /// The values of the [second](Tunable::second) hyper-parameter; none to keep that of the learner.
     pub second: Option<Values>,
@@ -80,7 +80,7 @@ pub struct Tuned<L> {
 /// The scores of a grid of kernels and values of λ, C or k.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    /// One row per kernel, one entry per value; none where there is no answer.
+    /// One row per kernel, one entry per value; `None` if there is no answer.
     pub scores: Vec<Vec<Option<Score>>>,
     /// The places of the best kernel and the best value, the first of equals.
     pub best: (usize, usize),
@@ -112,8 +112,8 @@ impl<L: Tunable> Tune<L> {
     /// kernel; its rows are left out by a hash of their number and the seed of the session.
     ///
     /// # Errors
-    /// Where the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than that of
-    /// the checkpoint; where no trial has an answer; and where the session is stopped.
+    /// If the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than
+    /// that of the checkpoint; if no trial has an answer; or if the session is stopped.
     pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Tuned<L>, LearnError> {
         let samples = match &problem.inputs {
             Inputs::Gram(_) => None,
@@ -221,7 +221,7 @@ impl<L: Tunable> Tune<L> {
         Ok(measure)
     }
 
-    /// The digest of everything but the data that a score depends on; none where trials are not kept.
+    /// The digest of everything but the data that a score depends on; `None` if trials are not kept.
     fn digest(&self, measure: Measure, session: &Session<'_>) -> Option<Digest> {
         let seed = session.seed();
         let identity = self.learner.identity(&self.criterion.key(seed), measure, seed)?;
@@ -295,7 +295,7 @@ impl<L: Tunable> Tune<L> {
         })
     }
 
-    /// The scores of one kernel; none where it has a value that is not finite: other hyper-parameters may do.
+    /// The scores of one kernel; `None` if it has a value that is not finite: other hyper-parameters may do.
     fn score(
         &self,
         scorer: &mut dyn Scorer,

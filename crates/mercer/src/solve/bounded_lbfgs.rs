@@ -87,7 +87,7 @@ pub(crate) type Objective<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), Sol
 /// reported to `watch`; the objective reports its own notes.
 ///
 /// # Errors
-/// Those of the objective, and where `watch` asks to stop.
+/// Those of the objective, and if `watch` asks to stop.
 pub(crate) fn minimise(
     objective: &mut Objective<'_>,
     start: impl Into<Start>,

@@ -40,7 +40,7 @@ const REFINEMENTS: usize = 30;
 /// n³/3 multiply-adds in the precision of the factor, n² of its numbers in memory.
 ///
 /// # Errors
-/// Where the matrix is singular or indefinite to working precision, and where `watch` asks to stop.
+/// If the matrix is singular or indefinite to working precision, or if `watch` asks to stop.
 pub fn solve_direct(
     system: &Regularised<'_>,
     rhs: &Matrix<f64>,

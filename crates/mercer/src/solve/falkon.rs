@@ -127,7 +127,7 @@ impl FalkonPreconditioner {
     /// M³ multiply-adds at most, M² numbers.
     ///
     /// # Errors
-    /// Where λ is not positive, where L is not finite, and where `watch` asks to stop.
+    /// If λ is not positive, if L is not finite, or if `watch` asks to stop.
     pub fn new(
         lower: &dyn CholeskyFactor,
         samples: f64,

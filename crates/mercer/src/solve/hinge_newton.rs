@@ -87,10 +87,10 @@ impl HingeNewton<'_> {
     /// A step takes O(nD) and, with k rows of curvature and l = min(k, D), O(kDl + l³).
     ///
     /// # Errors
-    /// Where features are not finite, where rows can be read in order only, and where `watch` asks to stop.
+    /// If features are not finite, if rows can be read in order only, or if `watch` asks to stop.
     ///
     /// # Panics
-    /// Where there is not a side and a bound for each row, or a start weight for each feature.
+    /// If there is not a side and a bound for each row, or a start weight for each feature.
     pub fn fit(
         &self,
         (weights, intercept): (Vec<f64>, f64),

@@ -69,7 +69,7 @@ impl InducingSums {
         numbers
     }
 
-    /// The sums that [`to_numbers`](Self::to_numbers) wrote; none where there are not [`count`](Self::count) numbers.
+    /// The sums that [`to_numbers`](Self::to_numbers) wrote; `None` if there are not [`count`](Self::count) numbers.
     #[must_use]
     pub fn from_numbers(numbers: &[f64], points: usize, outputs: usize) -> Option<Self> {
         if numbers.len() != Self::count(points, outputs) {
@@ -147,7 +147,7 @@ impl Bound {
     /// About 5M³ multiply-adds and ten M × M matrices.
     ///
     /// # Errors
-    /// Where shapes do not fit, where σ² is not positive, where the matrices are not finite or not positive definite, and where
+    /// If shapes do not fit, if σ² is not positive, if the matrices are not finite or not positive definite, or if
     /// `watch` asks to stop.
     pub fn at(
         k: &Matrix<f64>,

@@ -60,7 +60,7 @@ pub struct LinearLossFit {
 /// O(nDm) and the time of the features for a step, O(D²m) for its direction.
 ///
 /// # Errors
-/// Where features cannot be computed, where the sums do not fit or their factorisation fails, and where `watch` asks to stop.
+/// If features cannot be computed, if the sums do not fit or their factorisation fails, or if `watch` asks to stop.
 pub fn minimise(
     rows: &dyn LabelledRows,
     loss: Loss,
@@ -192,7 +192,8 @@ impl Problem<'_> {
         (weights, intercepts.collect())
     }
 
-    /// The first of x + d, x + d/2, x + d/4, … whose objective is low enough (Armijo's rule); none where the step vanishes.
+    /// The first of x + d, x + d/2, x + d/4, … whose objective is low enough (Armijo's rule); `None` if the step
+    /// vanishes.
     fn line_search(
         &self,
         x: &Matrix<f64>,

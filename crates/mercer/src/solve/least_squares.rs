@@ -65,9 +65,9 @@ fn block_rows(features: usize) -> usize {
 /// 0 and that fits the budget: the dual of the problem is then solved.
 ///
 /// # Errors
-/// [`SolveError::RankDeficient`] where λ = 0 and the features are linearly dependent on these rows;
-/// [`SolveError::Overflow`] where the features are too large for their squares; where the rows
-/// of the design cannot be computed; and where `watch` asks to stop.
+/// [`SolveError::RankDeficient`] if λ = 0 and the features are linearly dependent on these rows;
+/// [`SolveError::Overflow`] if the features are too large for their squares; if the rows of the design cannot be
+/// computed; and if `watch` asks to stop.
 pub fn solve_least_squares(
     rows: &dyn Design,
     targets: &Matrix<f64>,
@@ -228,7 +228,7 @@ impl Factor {
     }
 }
 
-/// The Cholesky factor of ΦᵀΦ + λI; none where a pivot is not positive.
+/// The Cholesky factor of ΦᵀΦ + λI; `None` if a pivot is not positive.
 pub(super) fn factor(
     order: usize,
     mut gram: Vec<f64>,

@@ -42,8 +42,8 @@ fn aim(precision: Precision) -> f64 {
     if precision == Precision::Double { AIM } else { TOLERANCE }
 }
 
-/// Passes that cost as much as the sums over this many features; none where more are expected even though the rows of a sample
-/// are like the others.
+/// Passes that cost as much as the sums over this many features; `None` if more are expected even though the rows of a
+/// sample are like the others.
 #[must_use]
 pub fn affordable_passes(features: usize, precision: Precision) -> Option<u64> {
     let most = (features / FEATURES_PER_PASS) as u64;
@@ -58,7 +58,7 @@ pub struct NormalCg<'a> {
     pub design: &'a dyn Design,
     /// One row per sample, one column per target.
     pub targets: &'a Matrix<f64>,
-    /// w; none for ones.
+    /// w; `None` for ones.
     pub weights: Option<&'a [f64]>,
     /// Whether there is a constant that is not penalised.
     pub intercept: Intercept,
@@ -82,13 +82,13 @@ pub struct NormalCgFit {
 }
 
 impl NormalCg<'_> {
-    /// The fit for one λ > 0; `sample` are sums over the features φ of some of the rows, with any targets. None where the sample is
-    /// not like the other rows, so that too many passes would be needed.
+    /// The fit for one λ > 0; `sample` are sums over the features φ of some of the rows, with any targets. `None` if
+    /// the sample is not like the other rows, so that too many passes would be needed.
     ///
     /// O(nD) for each pass, O(D³) for the factor of the sample.
     ///
     /// # Errors
-    /// Where nothing has weight, and where `watch` asks to stop.
+    /// If nothing has weight, or if `watch` asks to stop.
     pub fn fit(
         &self,
         lambda: f64,

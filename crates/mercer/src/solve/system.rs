@@ -72,7 +72,7 @@ pub struct Penalised<'a> {
     pub matrix: &'a dyn LinearOperator,
     /// λ.
     pub lambda: f64,
-    /// The diagonal of S, the square roots of sample weights; none for the identity.
+    /// The diagonal of S, the square roots of sample weights; `None` for the identity.
     pub root_weights: Option<&'a [f64]>,
 }
 

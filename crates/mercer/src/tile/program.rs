@@ -132,7 +132,7 @@ impl Program {
     /// Compiles `kernel` for samples of `ncols` columns.
     ///
     /// # Errors
-    /// Where a hyper-parameter is still `auto` or `?`, or where the kernel asks for columns that are not there.
+    /// If a hyper-parameter is still `auto` or `?`, or if the kernel asks for columns that are not there.
     pub fn compile(kernel: &Kernel, ncols: usize) -> Result<Self, EvalError> {
         Self::compile_expr(kernel.expr(), ncols)
     }

@@ -58,7 +58,7 @@ impl Waves {
     /// Packs frequencies (one a row, in radians), shifts in turns (none are zeros) and amplitudes.
     ///
     /// # Panics
-    /// Where there is not a shift and an amplitude for every frequency.
+    /// If there is not a shift and an amplitude for every frequency.
     pub fn new(frequencies: &Matrix<f64>, shifts: Option<&[f64]>, amplitudes: &[f64], sines: bool) -> Self {
         let (count, columns) = (frequencies.nrows(), frequencies.ncols());
         assert!(amplitudes.len() == count && shifts.is_none_or(|s| s.len() == count));

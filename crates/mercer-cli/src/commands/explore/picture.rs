@@ -127,7 +127,7 @@ impl Decision {
 #[derive(Debug, Serialize)]
 pub struct Picture {
     method: Method,
-    /// The kernel with its numbers; none for neighbours.
+    /// The kernel with its numbers; `None` for neighbours.
     kernel: Option<String>,
     grid: Grid,
     /// Of a regression, one number for each place.

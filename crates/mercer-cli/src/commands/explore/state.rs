@@ -45,7 +45,7 @@ impl State {
         Self(state).check()
     }
 
-    /// The text of a key; none where it is absent or empty.
+    /// The text of a key; `None` if it is absent or empty.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(|value| value.trim()).filter(|value| !value.is_empty())
     }

@@ -32,7 +32,7 @@ pub struct TuningPicture {
     settings: Vec<f64>,
     /// What was measured.
     measure: &'static str,
-    /// One row for each value of the kernel's hyper-parameter; none where there is no answer.
+    /// One row for each value of the kernel's hyper-parameter; `None` if there is no answer.
     scores: Vec<Vec<Option<f64>>>,
     /// The place of the best.
     best: (usize, usize),
@@ -115,7 +115,7 @@ fn grid<L: Tunable>(
     })
 }
 
-/// A kernel text with `?lo..hi` for its first width; none where it has none.
+/// A kernel text with `?lo..hi` for its first width; `None` if it has none.
 fn opened(text: &str) -> Option<String> {
     ["sigma=", "length=", "radius=", "gamma=", "period=", "alpha="].into_iter().find_map(|name| {
         let start = text.find(name)? + name.len();

@@ -33,7 +33,7 @@ pub struct Job {
 }
 
 impl Turns {
-    /// Begins a request and stops the one before it on the same channel. None where a newer one has begun already.
+    /// Begins a request and stops the one before it on the same channel. `None` if a newer one has begun already.
     pub fn begin(&self, channel: &str, number: u64) -> Option<Job> {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(turn) = latest.get(channel) {

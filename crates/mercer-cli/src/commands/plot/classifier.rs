@@ -168,7 +168,7 @@ pub fn roc(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     Ok(figure.figure()?)
 }
 
-/// The ROC curve of scores with whether they are of the class, and the area under it; none where all are, or none is.
+/// The ROC curve of scores with whether they are of the class, and the area under it; `None` if all are, or none is.
 fn roc_curve(mut rows: Vec<(f64, bool)>) -> Option<(Vec<(f64, f64)>, f64)> {
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
     let positive = rows.iter().filter(|(_, is)| *is).count() as f64;

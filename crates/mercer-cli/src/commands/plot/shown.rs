@@ -36,7 +36,7 @@ pub struct Shown {
     pub rows: RowKind,
     /// The target in each row of the data; NaN where it is missing. None without data or target.
     pub observed: Option<Vec<f64>>,
-    /// The class of each row of the data, for a classifier; none where it is missing or was not trained on.
+    /// The class of each row of the data, for a classifier; `None` if it is missing or was not trained on.
     pub classes: Option<Vec<Option<usize>>>,
     /// The median of each column.
     medians: Vec<f64>,
@@ -259,8 +259,8 @@ impl Shown {
         Ok(Matrix::from_entries(count, predictor.noutputs(), entries))
     }
 
-    /// The standard deviations of the output that is drawn where a column has these values and the others their medians, and
-    /// functions drawn from its posterior; none of a model without them.
+    /// The standard deviations of the output that is drawn where a column has these values and the others their
+    /// medians, and functions drawn from its posterior; `None` for a model without them.
     pub fn spread(
         &self,
         column: usize,

@@ -18,7 +18,7 @@ pub struct LargestDim {
     pub dim: usize,
     /// The proof in that dimension.
     pub proof: Proof,
-    /// A larger dimension in which it is refuted, and by what; none where none is shown.
+    /// A larger dimension in which it is refuted, and by what; `None` if none is shown.
     pub refuted: Option<(usize, Refutation)>,
 }
 

@@ -119,7 +119,7 @@ impl<'a> About<'a> {
         }
     }
 
-    /// The verdict; none where there are both a proof and a counter-example.
+    /// The verdict; `None` if there are both a proof and a counter-example.
     fn verdict(self) -> Option<Verdict> {
         self.answer(false)
     }

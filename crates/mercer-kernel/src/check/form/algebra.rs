@@ -330,7 +330,7 @@ fn log_of_constant(c: &Q) -> Form {
     Form::atom(Atom::Call(Fun::Log, vec![Form::constant(c.clone())]))
 }
 
-/// c^e for c > 0, a rational where it is one; none where that is too long to hold.
+/// c^e for c > 0, a rational where it is one; `None` if that is too long to hold.
 fn power_of_constant(c: &Q, e: &Q) -> Option<Form> {
     match rational_power(c, e) {
         Some(value) => Some(Form::constant(value)),

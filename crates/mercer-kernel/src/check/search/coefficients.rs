@@ -12,7 +12,7 @@ type Series = Vec<Q>;
 /// The bits that a coefficient may have.
 const MOST_BITS: u64 = 6_000;
 
-/// The coefficients of `function` below order `n`, and whether they are exact; none where they are too long to hold.
+/// The coefficients of `function` below order `n`, and whether they are exact; `None` if they are too long to hold.
 pub fn first(function: &Form, n: usize) -> Option<(Series, bool)> {
     if function.constant_bits().saturating_mul(n as u64) > MOST_BITS {
         return None;

@@ -45,7 +45,7 @@ fn accepted(proposal: Option<Form>, form: &Form, at: fn(&Pair) -> Pair, space: &
     agrees.then_some(proposal)
 }
 
-/// ⟨x,z⟩ written as (|x|² + |z|² − |x−z|²)/2; none where that changes nothing.
+/// ⟨x,z⟩ written as (|x|² + |z|² − |x−z|²)/2; `None` if that changes nothing.
 pub(super) fn through_distance(form: &Form, space: &Space) -> Option<Form> {
     let proposal = form.replace(
         &|atom, e| match atom {
@@ -120,8 +120,8 @@ pub(super) fn at_origin(form: &Form, space: &Space) -> Option<Form> {
     accepted(proposal, form, Pair::to_origin, space)
 }
 
-/// The form with a minimum, a maximum or an absolute value replaced by the argument that bounds show it to take; none where they
-/// decide nothing.
+/// The form with a minimum, a maximum or an absolute value replaced by the argument that bounds show it to take; `None`
+/// if they decide nothing.
 pub(in crate::check) fn decided(form: &Form, space: &Space) -> Option<Form> {
     if !mentioned(form, &|a| matches!(a, Atom::Call(Fun::Min | Fun::Max | Fun::Abs, _))) {
         return None;

@@ -7,7 +7,7 @@ use crate::check::exact::{Q, as_integer, pow};
 use crate::check::form::{Atom, Form, Monomial};
 
 /// The form with r/κ for r, where κ is the irrational constant in front of r in an exponent; the form itself where
-/// there is none. None where constants remain.
+/// there is none. `None` if constants remain.
 pub(super) fn unscaled(form: &Form) -> Option<Form> {
     match form.0.keys().find_map(unit) {
         None => Some(form.clone()),

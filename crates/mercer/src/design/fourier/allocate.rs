@@ -8,7 +8,7 @@ use crate::kernel::spectrum::Component;
 /// components vary alike.
 ///
 /// # Errors
-/// Where there are more components than frequencies.
+/// If there are more components than frequencies.
 pub(super) fn allocate(components: &[Component], count: usize) -> Result<Vec<usize>, DesignError> {
     if count < components.len() {
         return Err(DesignError::parameter(

@@ -29,7 +29,7 @@ pub(super) struct Drawn {
 /// `count` frequencies.
 ///
 /// # Errors
-/// Where the mixture has more components than that.
+/// If the mixture has more components than that.
 pub(super) fn frequencies(
     spectrum: &Spectrum,
     count: usize,

@@ -103,8 +103,8 @@ impl RandomSpec {
     /// O(Dd) time and memory, O(Dd²) with orthogonal directions.
     ///
     /// # Errors
-    /// Where the kernel has no known spectral density, where D is 0, odd for pairs, or less than the kernel's sum has
-    /// components, and where the frequencies do not fit the memory.
+    /// If the kernel has no known spectral density, if D is 0, odd for pairs, or less than the kernel's sum has
+    /// components, or if the frequencies do not fit the memory.
     pub fn draw(&self, columns: usize) -> Result<RandomFeatures, DesignError> {
         let per_frequency = match self.form {
             Form::Pairs => 2,
@@ -166,7 +166,7 @@ impl RandomFeatures {
     /// (in turns), the shifted cosines aⱼ·cos(⟨ωⱼ,x⟩ + 2πbⱼ) alone.
     ///
     /// # Errors
-    /// Where there is not a finite amplitude and shift for each frequency, or an entry is not finite.
+    /// If there is not a finite amplitude and shift for each frequency, or an entry is not finite.
     pub fn from_matrices(
         frequencies: Matrix<f64>,
         shifts: Option<Vec<f64>>,
@@ -205,7 +205,7 @@ impl RandomFeatures {
         &self.frequencies
     }
 
-    /// b in turns; none for pairs.
+    /// b in turns; `None` for pairs.
     #[must_use]
     pub fn shifts(&self) -> Option<&[f64]> {
         self.shifts.as_deref()
@@ -232,11 +232,11 @@ impl RandomFeatures {
     /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
     ///
     /// # Errors
-    /// Where the samples have another number of columns or are too far from the origin for a phase to be known, and where
+    /// If the samples have another number of columns or are too far from the origin for a phase to be known, or if
     /// `watch` asks to stop.
     ///
     /// # Panics
-    /// Where `out` does not have an entry for each row and feature.
+    /// If `out` does not have an entry for each row and feature.
     pub fn fill(
         &self,
         samples: &AnySamples<'_>,

@@ -35,8 +35,8 @@ impl LandmarkChoice {
     /// `count` distinct rows, in the order they were chosen.
     ///
     /// # Errors
-    /// Where there are fewer samples than that or none is asked for, where the kernel does not fit them, where the
-    /// memory does not suffice, and where the session is stopped.
+    /// If there are fewer samples than that or none is asked for, if the kernel does not fit them, if the memory does
+    /// not suffice, or if the session is stopped.
     pub fn choose(
         self,
         kernel: &Kernel,

@@ -34,7 +34,7 @@ impl LandmarkFactor {
     /// Where a pivot is not above the rounding errors of kernel values, δ is what these come to.
     ///
     /// # Errors
-    /// Where the kernel does not fit the landmarks, where M² numbers do not fit the memory, where no δ is large enough, and where
+    /// If the kernel does not fit the landmarks, if M² numbers do not fit the memory, if no δ is large enough, or if
     /// the session is stopped.
     pub fn new(
         kernel: &Kernel,

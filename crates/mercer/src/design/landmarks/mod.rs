@@ -53,8 +53,8 @@ impl Landmarks {
     /// Features with `count` landmarks chosen among `samples`.
     ///
     /// # Errors
-    /// Where there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), and where the
-    /// session is stopped.
+    /// If there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), or if
+    /// the session is stopped.
     pub fn fit(
         kernel: &Kernel,
         samples: &AnySamples<'_>,
@@ -73,8 +73,8 @@ impl Landmarks {
     /// M³/3 multiply-adds and M² numbers for M landmarks.
     ///
     /// # Errors
-    /// Where there are no landmarks, where the kernel does not fit them or has no finite value between two of them or is
-    /// zero on all, where M² numbers do not fit the memory, and where the session is stopped.
+    /// If there are no landmarks, if the kernel does not fit them or has no finite value between two of them or is zero
+    /// on all, if M² numbers do not fit the memory, or if the session is stopped.
     pub fn with_landmarks(
         kernel: &Kernel,
         landmarks: &AnySamples<'_>,
@@ -127,7 +127,7 @@ impl Landmarks {
     /// [`landmarks`](Self::landmarks) and [`whitening`](Self::whitening) gave.
     ///
     /// # Errors
-    /// Where L is not a finite matrix of that order with a positive diagonal.
+    /// If L is not a finite matrix of that order with a positive diagonal.
     pub fn from_parts(
         kernel: Kernel,
         landmarks: AnySamples<'static>,
@@ -204,10 +204,10 @@ impl Landmarks {
     /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, and where the session is stopped.
+    /// If the samples have another number of columns, or if the session is stopped.
     ///
     /// # Panics
-    /// Where `out` does not have an entry for each row and feature.
+    /// If `out` does not have an entry for each row and feature.
     pub fn fill(
         &self,
         samples: &AnySamples<'_>,

@@ -46,7 +46,7 @@ pub(in crate::gram) trait Crossing<O>: Sync {
     /// while they are in cache. Runs on the calling thread.
     ///
     /// # Panics
-    /// Where `columns` does not start at a multiple of [`COLUMNS_PER_VISIT`] or has more columns.
+    /// If `columns` does not start at a multiple of [`COLUMNS_PER_VISIT`] or has more columns.
     fn visit(&self, columns: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, O>));
 }
 

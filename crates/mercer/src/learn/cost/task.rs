@@ -94,7 +94,7 @@ impl Task {
     /// The work of training a learner on this number of columns; for neighbours and smoothers, of predicting `queries` rows.
     ///
     /// # Errors
-    /// Where the features do not suit the columns.
+    /// If the features do not suit the columns.
     pub fn of(learner: &AnyLearner, columns: usize, queries: usize) -> Result<Self, LearnError> {
         let count = |lift: &Lift| match lift {
             Lift::Features(map) => {

@@ -129,7 +129,7 @@ impl<'a> Iterative<'a> {
         (values, noise)
     }
 
-    /// F with FFᵀ ≈ K; none where the landmarks' matrix has no factor.
+    /// F with FFᵀ ≈ K; `None` if the landmarks' matrix has no factor.
     fn factor(&self, kernel: &Kernel, session: &Session<'_>) -> Result<Option<Matrix<f32>>, LearnError> {
         let (n, k) = (self.samples.nrows(), self.landmarks.nrows());
         let gram = self.landmarks.gram(kernel, Wanted::Double)?;
@@ -168,7 +168,7 @@ impl<'a> Iterative<'a> {
         Ok((probes, inverse))
     }
 
-    /// The solutions and the estimate of the likelihood at `theta`; none where a matrix is not positive definite there.
+    /// The solutions and the estimate of the likelihood at `theta`; `None` if a matrix is not positive definite there.
     ///
     /// O(n²(p + m)) time a step for p probes and m outputs.
     fn found(
@@ -247,7 +247,7 @@ impl<'a> Iterative<'a> {
         }
     }
 
-    /// The estimate of the likelihood at `theta` and of its gradient; none where it has no value.
+    /// The estimate of the likelihood at `theta` and of its gradient; `None` if it has no value.
     fn evaluate(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<(f64, Vec<f64>)>, LearnError> {
         let session = &session.part();
         let Some(found) = self.found(theta, TOLERANCES.0, session)? else { return Ok(None) };

@@ -28,7 +28,7 @@ struct ClassProcess<'a> {
 }
 
 impl ClassProcess<'_> {
-    /// K and the approximation at `theta`; none where K is not positive semidefinite to working precision.
+    /// K and the approximation at `theta`; `None` if K is not positive semidefinite to working precision.
     fn at(
         &mut self,
         theta: &[f64],

@@ -54,7 +54,7 @@ impl Exact<'_> {
         self.weights.map_or(noise, |weights| noise / weights[row])
     }
 
-    /// The factor at `theta`; none where no jitter makes the matrix positive definite.
+    /// The factor at `theta`; `None` if no jitter makes the matrix positive definite.
     ///
     /// O(n³) time, n² numbers of memory.
     pub fn factor(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<Factored>, LearnError> {
@@ -79,7 +79,7 @@ impl Exact<'_> {
         Ok(None)
     }
 
-    /// The objective at `theta`, to be maximised, and its gradient; none where there is no factor.
+    /// The objective at `theta`, to be maximised, and its gradient; `None` if there is no factor.
     ///
     /// 2n³/3 multiply-adds more than the factor, 2½n² numbers of memory in all.
     pub fn evaluate(

@@ -67,7 +67,7 @@ impl<'a> Inducing<'a> {
         (values, noise)
     }
 
-    /// The bound at `theta`; none where a matrix is not positive definite there.
+    /// The bound at `theta`; `None` if a matrix is not positive definite there.
     ///
     /// nM²/2 multiply-adds in one pass over the rows, O(M²) memory beside the rows.
     pub fn bound(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<Bounded>, LearnError> {
@@ -85,7 +85,7 @@ impl<'a> Inducing<'a> {
         }
     }
 
-    /// The bound at `theta` and its gradient; none where a matrix is not positive definite there.
+    /// The bound at `theta` and its gradient; `None` if a matrix is not positive definite there.
     ///
     /// About 3nM²/2 multiply-adds in two passes over the rows.
     pub fn evaluate(
@@ -125,7 +125,7 @@ impl Prepared {
         RowBlocks::new(&self.kernel, points, &self.samples, &self.targets, weights, session)
     }
 
-    /// A seeded part of the rows to learn on first; none where all rows, `count` of them, are not several times as many.
+    /// A seeded part of the rows to learn on first; `None` if all rows, `count` of them, are not several times as many.
     fn part(&self, points: usize, count: u64, session: &Session<'_>) -> Option<Self> {
         let (some, here) = ((PART * points).min(self.samples.nrows()), self.samples.nrows());
         if 2 * some as u64 > count {
@@ -194,7 +194,7 @@ impl Gp {
     /// What rows that are summed up elsewhere need beforehand. `sample` are some of them, or all; `moments` are of all of them.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), and where the settings ask for no inducing points.
+    /// As [`train`](Learner::train), and if the settings ask for no inducing points.
     pub fn process_start(
         &self,
         sample: &Problem<'_>,

@@ -105,7 +105,7 @@ pub struct Gp {
     pub variance: bool,
     /// Most steps of one minimisation.
     pub max_iter: usize,
-    /// The number of inducing points among the rows, which f is known at; none for what `solver` says.
+    /// The number of inducing points among the rows, which f is known at; `None` for what `solver` says.
     pub inducing: Option<usize>,
     /// How the likelihood of a regression is computed without inducing points; classes need a Cholesky factor.
     #[serde(skip_serializing_if = "is_default")]
@@ -117,7 +117,7 @@ pub struct Gp {
     pub admission: Admission,
 }
 
-/// The objective at θ and its gradient; none where it has no value.
+/// The objective at θ and its gradient; `None` if it has no value.
 type Evaluate<'a> = dyn FnMut(&[f64]) -> Result<Option<(f64, Vec<f64>)>, LearnError> + 'a;
 
 impl Default for Gp {
@@ -182,14 +182,14 @@ impl Gp {
         STEPS.min(self.max_iter + 1) * (1 + self.restarts)
     }
 
-    /// The objective and its gradient at `theta`: the logarithms of the kernel's unknowns in the order of its text, then that of σ²
-    /// where it is learnt. Without priors. None where K + σ²/w is not positive definite there.
+    /// The objective and its gradient at `theta`: the logarithms of the kernel's unknowns in the order of its text,
+    /// then that of σ² where it is learnt. Without priors. `None` if K + σ²/w is not positive definite there.
     ///
     /// O(n³) time and 2½n² numbers of memory; on M inducing points it is a lower bound of the likelihood, in O(nM²) time, and by
     /// conjugate gradients an estimate.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), and where there is another number of values.
+    /// As [`train`](Learner::train), and if there is another number of values.
     pub fn objective_at(
         &self,
         problem: &Problem<'_>,
@@ -322,7 +322,7 @@ impl Gp {
         }
     }
 
-    /// The best θ of all minimisations; none where the objective has no value at any start.
+    /// The best θ of all minimisations; `None` if the objective has no value at any start.
     fn learnt(
         &self,
         evaluate: &mut Evaluate<'_>,
@@ -414,7 +414,7 @@ impl Gp {
 /// What learning came to.
 struct Optimum {
     theta: Vec<f64>,
-    /// The best minimum; none where nothing was tried and where no start has a value.
+    /// The best minimum; `None` if nothing was tried or if no start has a value.
     found: Option<Minimum>,
     tried: bool,
 }

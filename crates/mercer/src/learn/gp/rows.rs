@@ -22,7 +22,7 @@ pub trait ProcessRows: Sync {
     /// The sums that the bound follows from.
     ///
     /// # Errors
-    /// Where kernel values cannot be computed or are not finite, and where the session is stopped.
+    /// If kernel values cannot be computed or are not finite, or if the session is stopped.
     fn sums(&self, values: &[f64], session: &Session<'_>) -> Result<InducingSums, LearnError>;
 
     /// The derivative of the bound in the logarithm of each unknown of the kernel, as far as it goes through kernel values of rows.
@@ -100,7 +100,7 @@ impl<'a> RowBlocks<'a> {
     /// O(nd) time and memory.
     ///
     /// # Errors
-    /// Where there is not one row of targets and one weight for each sample, and where the engine cannot hold the samples.
+    /// If there is not one row of targets and one weight for each sample, or if the engine cannot hold the samples.
     pub fn new(
         kernel: &'a Kernel,
         points: &AnySamples<'_>,

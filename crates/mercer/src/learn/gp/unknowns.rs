@@ -28,7 +28,7 @@ pub(super) struct Unknown {
     pub family: &'static str,
     /// Its name.
     pub parameter: &'static str,
-    /// The columns of the data that it belongs to; none for all of them.
+    /// The columns of the data that it belongs to; `None` for all of them.
     pub columns: Option<Vec<usize>>,
     /// Where the first minimisation starts.
     pub start: f64,
@@ -143,7 +143,7 @@ pub struct Learnt {
     pub kernel: String,
     /// Its name.
     pub parameter: String,
-    /// The columns of the data that it belongs to; none for all of them.
+    /// The columns of the data that it belongs to; `None` for all of them.
     pub columns: Option<Vec<usize>>,
     /// Its value.
     pub value: Number,

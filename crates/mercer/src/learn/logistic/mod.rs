@@ -66,7 +66,8 @@ pub struct Logistic {
     /// relative to the first one. More than 0.
     #[serde(with = "crate::data::number")]
     pub tol: f64,
-    /// Steps or passes at most, 1 or more; none for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps of L-BFGS.
+    /// Steps or passes at most, 1 or more; `None` for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps
+    /// of L-BFGS.
     pub max_iter: Option<usize>,
     /// Whether the kernel must be proven to be one.
     pub admission: Admission,
@@ -128,7 +129,7 @@ impl Logistic {
     /// they descend. The lift and [`lambda`](Self::lambda) do not matter.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), and where the problem has no kernel matrix.
+    /// As [`train`](Learner::train), and if the problem has no kernel matrix.
     pub fn path(
         &self,
         problem: &Problem<'_>,

@@ -40,8 +40,8 @@ impl Logistic {
     /// and of the rows.
     ///
     /// # Errors
-    /// Where the learner is not on an approximation, where a setting is out of range, where the sums do not fit the features, and
-    /// where the session is stopped.
+    /// If the learner is not on an approximation, if a setting is out of range, if the sums do not fit the features, or
+    /// if the session is stopped.
     pub fn fit_rows(
         &self,
         prepared: &Prepared,

@@ -132,7 +132,7 @@ fn together(
     problem.path(lambdas, &settings, session).map_err(|error| explain_failure(&gram, error))
 }
 
-/// The path over descending `lambdas`; none for λ = 0 where it has no minimum.
+/// The path over descending `lambdas`; `None` for λ = 0 where it has no minimum.
 fn path(
     logistic: &Logistic,
     problem: &Problem<'_>,

@@ -58,7 +58,7 @@ impl BudgetedPerceptron {
     /// O(B(B + d)) memory.
     ///
     /// # Errors
-    /// Where the budget or the number of columns is 0, there are fewer than two classes, or the kernel does not fit the
+    /// If the budget or the number of columns is 0, there are fewer than two classes, or the kernel does not fit the
     /// columns.
     pub fn new(
         kernel: Kernel,
@@ -102,7 +102,7 @@ impl BudgetedPerceptron {
     /// O(B²(B + d)).
     ///
     /// # Errors
-    /// As [`new`](Self::new), and where the centres do not fit the coefficients or the budget.
+    /// As [`new`](Self::new), and if the centres do not fit the coefficients or the budget.
     pub fn resume(
         kernel: Kernel,
         centres: &AnySamples<'_>,
@@ -146,7 +146,7 @@ impl BudgetedPerceptron {
     /// O(Bd), and O(B²) more for a mistake.
     ///
     /// # Errors
-    /// Where the sample does not have the columns or its code is not one of the classes, and where the kernel has no finite
+    /// If the sample does not have the columns or its code is not one of the classes, or if the kernel has no finite
     /// value there. What was learnt before then stands.
     pub fn update(&mut self, x: &[f64], code: usize) -> Result<bool, LearnError> {
         if code >= self.classes {
@@ -168,7 +168,7 @@ impl BudgetedPerceptron {
     /// The decision values at a point: one for two classes, positive for class 1, else one per class.
     ///
     /// # Errors
-    /// Where the point does not have the columns, and where the kernel has no finite value there.
+    /// If the point does not have the columns, or if the kernel has no finite value there.
     pub fn decide(&self, x: &[f64]) -> Result<Vec<f64>, LearnError> {
         Ok(self.combine(&self.values(x)?))
     }
@@ -194,7 +194,7 @@ impl BudgetedPerceptron {
     /// What it learnt, as a model.
     ///
     /// # Errors
-    /// [`LearnError::Empty`] where it has not seen a sample yet.
+    /// [`LearnError::Empty`] if it has not seen a sample yet.
     pub fn expansion(&self) -> Result<Expansion, LearnError> {
         let (rows, columns) = (self.centres.len(), self.columns);
         let centres = Samples::dense(rows, columns, self.centres.concat());

@@ -18,9 +18,9 @@ pub(super) struct Outcome {
     pub mistakes: usize,
     /// R.
     pub radius: f64,
-    /// γ, the smallest over the classes; none where the classes were not separated.
+    /// γ, the smallest over the classes; `None` if the classes were not separated.
     pub margin: Option<f64>,
-    /// The bound on the mistakes; none where the classes were not separated.
+    /// The bound on the mistakes; `None` if the classes were not separated.
     pub bound: Option<f64>,
 }
 

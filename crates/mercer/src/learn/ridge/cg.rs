@@ -181,7 +181,8 @@ impl Steps {
         self.weight * StoreAs::I16.rounding(gram.nrows(), 0.25 * largest) <= ROUNDING_LIMIT * self.lambda
     }
 
-    /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; none where λ is too small for it.
+    /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; `None` if λ is too small
+    /// for it.
     fn stored(&self, gram: &dyn Gram, session: &Session<'_>) -> Result<Option<Compact>, Stopped> {
         let Stored::Products { operator, rounding } = gram.store(StoreAs::I16, session)? else {
             return Ok(None);

@@ -13,13 +13,13 @@ use super::RidgeSolver;
 /// What ridge regression costs in either form, and the one to take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormChoice {
-    /// The map to fit on; none for the dual.
+    /// The map to fit on; `None` for the dual.
     pub primal: Option<FeatureMap>,
     /// Multiply-adds of the dual: n²d + n³/3.
     pub dual_cost: f64,
-    /// Multiply-adds of the primal, nD² + D³/3; none for a kernel without a finite map.
+    /// Multiply-adds of the primal, nD² + D³/3; `None` for a kernel without a finite map.
     pub primal_cost: Option<f64>,
-    /// Features D; none where there is no finite map or they are too many to count.
+    /// Features D; `None` if there is no finite map or they are too many to count.
     pub features: Option<u64>,
     /// Why this form.
     pub reason: String,
@@ -84,12 +84,13 @@ const TRIED: usize = 256;
 /// Pairs of samples that they are tried on.
 const PAIRS: usize = 1_000;
 
-/// The approximation for this number of rows, of which `sample` is a part, and why; none where the kernel matrix is small enough.
+/// The approximation for this number of rows, of which `sample` is a part, and why; `None` if the kernel matrix is
+/// small enough.
 ///
 /// Random features and landmarks are both tried on the sample, and the kind that is closer to the kernel is taken.
 ///
 /// # Errors
-/// Where the kernel does not fit the samples, and where the session is stopped.
+/// If the kernel does not fit the samples, or if the session is stopped.
 pub fn choose_approximation(
     kernel: &Kernel,
     sample: &AnySamples<'_>,

@@ -166,7 +166,7 @@ impl FoldSums {
     /// The fits without each part.
     ///
     /// # Errors
-    /// Where there is nothing to choose by.
+    /// If there is nothing to choose by.
     fn finish(mut self, intercept: Intercept, session: &Session<'_>) -> Result<Judged, LearnError> {
         let rows: u64 = self.sums.iter().map(NormalEquations::rows).sum();
         if rows < 3 {
@@ -212,11 +212,11 @@ struct Judged {
 }
 
 impl Judged {
-    /// The mean squared error at each λ, over the samples left out by their weights and over the targets; none where a fit
-    /// does not exist.
+    /// The mean squared error at each λ, over the samples left out by their weights and over the targets; `None` if a
+    /// fit does not exist.
     ///
     /// # Errors
-    /// Where the session asks to stop.
+    /// If the session asks to stop.
     fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<Score>>, LearnError> {
         let targets = self.all.targets() as f64;
         let weight: f64 = self.left_out.iter().map(NormalEquations::weight).sum();
@@ -260,7 +260,7 @@ impl<'a> FeatureScorer<'a> {
     /// On samples in memory or on a stream, whose rows are left out by a hash of their number and the seed of the session.
     ///
     /// # Errors
-    /// Where the criterion does not suit the rows, and where the sums do not fit the memory budget.
+    /// If the criterion does not suit the rows, or if the sums do not fit the memory budget.
     pub fn new(
         ridge: &'a Ridge,
         problem: &'a Problem<'a>,
@@ -282,7 +282,7 @@ impl<'a> FeatureScorer<'a> {
         Ok(Self { ridge, problem, targets, cut, last: None, best: None })
     }
 
-    /// The rows of a stream that are held out of the search; none where there are none.
+    /// The rows of a stream that are held out of the search; `None` if there are none.
     fn held_out(&self) -> Option<HeldOut> {
         match self.problem.inputs {
             Inputs::Stream(passes) => Some(passes.survey().held_out).filter(|held| held.count() > 0),

@@ -38,7 +38,7 @@ pub struct TargetError {
     pub rows: u64,
     /// √ of the mean of the squared errors.
     pub rmse: f64,
-    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; none where the targets are all equal.
+    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; `None` if the targets are all equal.
     pub r2: Option<f64>,
     /// The root mean squared error of predicting their mean everywhere.
     pub baseline_rmse: f64,
@@ -47,7 +47,7 @@ pub struct TargetError {
 /// Empty sums over this number of features and targets.
 ///
 /// # Errors
-/// Where they, and the matrix that is factored, do not fit the memory budget.
+/// If they, and the matrix that is factored, do not fit the memory budget.
 pub fn empty_sums(
     features: usize,
     targets: usize,
@@ -66,7 +66,8 @@ pub fn empty_sums(
 /// O(nDd + nD²/2) time for n rows of d columns and D features.
 ///
 /// # Errors
-/// Where the rows, targets and weights do not line up or hold something else than finite numbers, and where the session is stopped.
+/// If the rows, targets and weights do not line up or hold something else than finite numbers, or if the session is
+/// stopped.
 pub fn add_rows(
     features: &Features,
     samples: &AnySamples<'_>,
@@ -122,7 +123,7 @@ impl Ridge {
     /// The model of a solution over this many rows.
     ///
     /// # Errors
-    /// Where the learner is not on an approximation.
+    /// If the learner is not on an approximation.
     pub fn fitted(
         &self,
         prepared: &Prepared,
@@ -139,7 +140,7 @@ impl Ridge {
     /// D³/3 multiply-adds for each different λ.
     ///
     /// # Errors
-    /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where the session is stopped.
+    /// If there are no samples, if λ = 0 and the features are linearly dependent, or if the session is stopped.
     pub fn solve(&self, sums: &NormalEquations, session: &Session<'_>) -> Result<Solution, LearnError> {
         let (features, targets) = (sums.features(), sums.targets());
         let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
@@ -166,7 +167,7 @@ impl Solution {
     /// others.
     ///
     /// # Errors
-    /// Where the fit is of other features or targets.
+    /// If the fit is of other features or targets.
     pub fn errors_on(&self, held_out: &NormalEquations) -> Result<Vec<TargetError>, LearnError> {
         let squares = held_out.squared_errors(&self.fit)?;
         let spreads = held_out.target_spreads();

@@ -103,7 +103,7 @@ pub struct Ridge {
     pub tol: f64,
     /// Conjugate gradients: most steps.
     pub max_iter: u64,
-    /// Conjugate gradients: the rank of the preconditioner; none for 3√n.
+    /// Conjugate gradients: the rank of the preconditioner; `None` for 3√n.
     pub rank: Option<usize>,
 }
 
@@ -186,7 +186,7 @@ impl Ridge {
     /// The features of an approximation for this number of rows, of which samples are all or a part.
     ///
     /// # Errors
-    /// As [`Prepared::new`]; where the learner is not on an approximation, or has a bias that features do not have.
+    /// As [`Prepared::new`]; if the learner is not on an approximation, or has a bias that features do not have.
     pub fn prepare(
         &self,
         rows: (&AnySamples<'_>, u64),
@@ -289,7 +289,7 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
 /// Whether the kernel matrix of this many rows fits the memory budget.
 ///
 /// # Errors
-/// [`LearnError::Memory`] where it does not.
+/// [`LearnError::Memory`] if it does not.
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
     let (needed, budget) = (cost::matrix_bytes(rows), session.matrix_memory());
     if needed > budget {

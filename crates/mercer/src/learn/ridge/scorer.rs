@@ -210,7 +210,7 @@ impl Scorer for RidgeScorer {
 /// The kernel matrix of samples, all of its values finite.
 ///
 /// # Errors
-/// [`LearnError::KernelValue`] at the first value that is not, and where the session is stopped.
+/// [`LearnError::KernelValue`] at the first value that is not, and if the session is stopped.
 pub(in crate::learn) fn finite_gram(
     samples: &dyn Resident,
     kernel: &Kernel,

@@ -69,7 +69,7 @@ impl Ridge {
 struct Sums {
     /// Over the rows that are not held out.
     rest: NormalEquations,
-    /// Over the rows that are; none where none are.
+    /// Over the rows that are; `None` if none are.
     held_out: Option<NormalEquations>,
     rows: u64,
 }

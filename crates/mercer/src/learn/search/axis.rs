@@ -25,7 +25,7 @@ impl Axis {
     /// Those that share a name are numbered: `sigma_1`, `sigma_2`.
     ///
     /// # Errors
-    /// Where a `?` stands in the place of something that cannot be searched, or has a prior.
+    /// If a `?` stands in the place of something that cannot be searched, or has a prior.
     pub fn of_kernel(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Vec<Self>, ResolveError> {
         let tunables = kernel.tunables()?;
         let axis = |(place, t): (usize, &Tunable)| {
@@ -78,7 +78,7 @@ impl Axis {
         }
     }
 
-    /// The ratio of neighbours in [`grid`](Self::grid); none where it has all values.
+    /// The ratio of neighbours in [`grid`](Self::grid); `None` if it has all values.
     pub(super) fn ratio(&self, points: usize) -> Option<f64> {
         match self.space {
             SearchSpace::OneOf(_) => None,

@@ -16,7 +16,7 @@ pub enum Criterion {
     Gcv,
     /// Every row, left out with its fold: this many folds, 2 or more. Each class is spread over the folds as evenly as possible.
     Folds(usize),
-    /// Rows left out with their fold, with the fold of every row given; none for rows that are always trained on.
+    /// Rows left out with their fold, with the fold of every row given; `None` for rows that are always trained on.
     Given(Vec<Option<usize>>),
     /// This fraction of the rows, left out once; more than 0 and less than 1.
     HoldOut(f64),
@@ -33,7 +33,8 @@ pub(crate) enum LeftOut {
 /// The parts of the rows that are left out in turn.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parts {
-    /// The part of each row, numbered without gaps; none for rows that are never left out, among them all of weight 0.
+    /// The part of each row, numbered without gaps; `None` for rows that are never left out, among them all of weight
+    /// 0.
     pub of_row: Vec<Option<usize>>,
     /// Parts there are.
     pub count: usize,
@@ -61,7 +62,7 @@ impl Criterion {
     /// The parts of the rows of a problem.
     ///
     /// # Errors
-    /// Where the rows cannot be split like that or are a stream.
+    /// If the rows cannot be split like that or are a stream.
     pub(crate) fn on(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<LeftOut, LearnError> {
         if let Inputs::Stream(_) = problem.inputs {
             problem.samples()?;

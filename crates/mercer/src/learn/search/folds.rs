@@ -17,7 +17,7 @@ pub struct InvalidFolds {
 /// The fold, from 0, of every row: `folds` of them, chosen by `seed`, whose sizes differ by one row at most.
 ///
 /// # Errors
-/// Where there are fewer than two folds, or more than rows.
+/// If there are fewer than two folds, or more than rows.
 pub fn assign_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<usize>, InvalidFolds> {
     if folds < 2 || folds > rows {
         return Err(InvalidFolds { folds, rows });
@@ -33,7 +33,7 @@ pub fn assign_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<usize>, 
 /// is cut into blocks in the order of its rows. A seed shuffles the rows of each class first.
 ///
 /// # Errors
-/// Where there are fewer than two folds, or more than rows.
+/// If there are fewer than two folds, or more than rows.
 pub fn stratify_folds(codes: &[usize], folds: usize, seed: Option<u64>) -> Result<Vec<usize>, InvalidFolds> {
     let rows = codes.len();
     if folds < 2 || folds > rows {

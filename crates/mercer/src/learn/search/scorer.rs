@@ -19,7 +19,7 @@ use super::shared::Shared;
 pub struct Score {
     /// The measure over the rows that were left out; for the accuracy of support vector classification its mean over the folds.
     pub loss: f64,
-    /// The standard error of the loss, from the spread of the folds or of the rows; none where that is not known.
+    /// The standard error of the loss, from the spread of the folds or of the rows; `None` if that is not known.
     pub error: Option<f64>,
     /// The loss on each fold, where there are folds.
     pub folds: Vec<f64>,
@@ -33,11 +33,11 @@ impl From<f64> for Score {
 
 /// Scores hyper-parameters on one problem.
 pub trait Scorer {
-    /// The score of each of `shared` with this kernel; none where there is no answer. A learner without a kernel, or on a given
-    /// kernel matrix, gets none.
+    /// The score of each of `shared` with this kernel; `None` if there is no answer. A learner without a kernel, or on
+    /// a given kernel matrix, gets none.
     ///
     /// # Errors
-    /// Where the kernel has no finite value somewhere, which is no score for it, and where the search cannot go on.
+    /// If the kernel has no finite value somewhere, which is no score for it, or if the search cannot go on.
     fn score(
         &mut self,
         kernel: Option<&Kernel>,
@@ -53,7 +53,7 @@ pub trait Scorer {
     /// The model with the best hyper-parameters, where the scorer has what it follows from, and warnings.
     ///
     /// # Errors
-    /// Where there is no such model, and where the session is stopped.
+    /// If there is no such model, or if the session is stopped.
     fn finish(
         &mut self,
         kernel: Option<&Kernel>,
@@ -91,7 +91,7 @@ pub struct Found {
 
 /// A learner whose hyper-parameters can be searched for.
 pub trait Tunable: Learner + Clone + fmt::Debug {
-    /// The kernel, with a `?` for each hyper-parameter to search; none for a learner without a kernel.
+    /// The kernel, with a `?` for each hyper-parameter to search; `None` for a learner without a kernel.
     fn open_kernel(&self) -> Option<&Kernel>;
 
     /// The learner with another kernel.
@@ -133,7 +133,7 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
         if self.requires() == Requires::Classes { Criterion::Folds(5) } else { Criterion::LeaveOneOut }
     }
 
-    /// The text that tells searches apart, beside the data; none where trials are not worth keeping.
+    /// The text that tells searches apart, beside the data; `None` if trials are not worth keeping.
     fn identity(&self, criterion: &str, measure: Measure, seed: u64) -> Option<String> {
         Some(format!("{self:?} {measure:?} {criterion} {seed}"))
     }
@@ -141,7 +141,7 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
     /// Makes the problem ready for scores. Targets, weights and measure have been checked.
     ///
     /// # Errors
-    /// Where the criterion does not suit the learner or the rows, and where the memory budget is exceeded.
+    /// If the criterion does not suit the learner or the rows, or if the memory budget is exceeded.
     fn scorer<'a>(
         &'a self,
         problem: &'a Problem<'a>,

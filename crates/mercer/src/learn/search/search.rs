@@ -88,7 +88,7 @@ impl Search {
     /// session keeps all of them after each point.
     ///
     /// # Errors
-    /// Those of `score`; [`LearnError::NoScore`] where no trial has a score; [`LearnError::Stopped`].
+    /// Those of `score`; [`LearnError::NoScore`] if no trial has a score; [`LearnError::Stopped`].
     pub fn run(
         &self,
         score: &mut PointScores<'_>,
@@ -250,7 +250,7 @@ impl Search {
     /// one, at the same kernel; all values of the setting are scored there (Breiman et al. 1984).
     ///
     /// # Errors
-    /// Those of `score`, and where no standard error is known.
+    /// Those of `score`, and if no standard error is known.
     pub(crate) fn within_one_error(
         &self,
         best: &Trial,

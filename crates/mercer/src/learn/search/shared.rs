@@ -62,7 +62,7 @@ impl Shared {
     /// The values that a text stands for.
     ///
     /// # Errors
-    /// Where the text is malformed or has a value outside of the range.
+    /// If the text is malformed or has a value outside of the range.
     pub fn read(self, text: &str) -> Result<SearchSpace, InvalidSpace> {
         let invalid =
             || InvalidSpace { name: self.name(), text: text.trim().to_owned(), allowed: self.allowed() };
@@ -162,7 +162,7 @@ impl Shared {
     /// The axis of a search among this number of rows, over `space` or the values of a bare `?`.
     ///
     /// # Errors
-    /// Where a value is outside of the range, or there are fewer other rows than the fewest neighbours.
+    /// If a value is outside of the range, or there are fewer other rows than the fewest neighbours.
     pub(crate) fn axis(self, space: Option<&SearchSpace>, rows: usize) -> Result<Axis, LearnError> {
         let others = rows.saturating_sub(1);
         let space = match space.cloned().unwrap_or_else(|| self.space()) {

@@ -150,7 +150,7 @@ impl Tally {
         }
     }
 
-    /// Its loss; none where it does not say, such as the area under the curve of a single class.
+    /// Its loss; `None` if it does not say, such as the area under the curve of a single class.
     fn loss(&self) -> Option<f64> {
         match &self.kind {
             Kind::Mean(moments) => (moments.weight > 0.0).then(|| moments.sum / moments.weight),
@@ -197,7 +197,7 @@ impl Tally {
         }
     }
 
-    /// The score of all folds together; none where there is none.
+    /// The score of all folds together; `None` if there is none.
     ///
     /// Errors of rows and confusion matrices are pooled over the folds; areas under the curve, whose decisions compare within a
     /// fold only, are averaged (Forman and Scholz 2010, Apples-to-apples in cross-validation studies).
@@ -218,7 +218,7 @@ impl Tally {
     }
 }
 
-/// The standard error of the mean of some numbers; none for fewer than two.
+/// The standard error of the mean of some numbers; `None` for fewer than two.
 pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
     let mut moments = Moments::default();
     values.iter().for_each(|&value| moments.add(value, 1.0));

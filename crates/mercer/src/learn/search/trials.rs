@@ -15,7 +15,7 @@ pub struct Trial {
     pub values: Vec<f64>,
     /// The hyper-parameter that is searched at each kernel: λ for ridge regression, C for support vector machines.
     pub setting: f64,
-    /// The score, smaller is better; none where there is no answer, such as a system that is not positive definite.
+    /// The score, smaller is better; `None` if there is no answer, such as a system that is not positive definite.
     pub score: Option<f64>,
     /// The standard error of the score, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ impl Trials {
     /// the problem none are kept.
     ///
     /// # Errors
-    /// Where those in the checkpoint are of another problem or damaged.
+    /// If those in the checkpoint are of another problem or damaged.
     pub(crate) fn starting(
         problem: Option<String>,
         search: &Search,

@@ -24,7 +24,7 @@ pub(crate) struct Labels<'a> {
     pub classes: usize,
     /// The target of each row; empty for other machines than regressions.
     pub targets: &'a [f64],
-    /// The weight of each row; none where every row counts 1.
+    /// The weight of each row; `None` if every row counts 1.
     pub weights: Option<&'a [f64]>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Labels<'a> {
     /// What a machine needs of a problem.
     ///
     /// # Errors
-    /// Where the targets are of another kind or out of range.
+    /// If the targets are of another kind or out of range.
     pub fn of(problem: &'a Problem<'_>, machine: &Machine) -> Result<Self, LearnError> {
         let weights = problem.weights();
         let none = Self { codes: &[], classes: 0, targets: &[], weights };
@@ -83,7 +83,7 @@ impl<'a> Work<'a> {
     /// The fit of `svm`.
     ///
     /// # Errors
-    /// Where a hyper-parameter is out of range.
+    /// If a hyper-parameter is out of range.
     pub fn new(
         svm: &'a Svm,
         training: &'a Training<'_>,
@@ -146,8 +146,8 @@ impl<'a> Work<'a> {
         Ok(machine.scale(self.training.solve(&qp, &self.settings, self.session)?)?)
     }
 
-    /// The decisions with each of `values` in place of the machine's C or ν, where the bounds are those of C = 1; none where ν is
-    /// infeasible or leaves no margin. C-machines start from the one before.
+    /// The decisions with each of `values` in place of the machine's C or ν, where the bounds are those of C = 1;
+    /// `None` if ν is infeasible or leaves no margin. C-machines start from the one before.
     pub(super) fn decisions_along(
         &self,
         part: &Part,

@@ -139,7 +139,7 @@ impl Machine {
     /// The bound of a variable whose sample has the weight 1: C, and 1 for the machines without C.
     ///
     /// # Errors
-    /// Where C is not a finite number above 0.
+    /// If C is not a finite number above 0.
     pub(super) fn bound(&self) -> Result<f64, LearnError> {
         match *self {
             Self::Svc { c } | Self::Svr { c, .. } | Self::NuSvr { c, .. } => check_cost(c),
@@ -166,7 +166,7 @@ impl Machine {
     /// The decision function of a solution.
     ///
     /// # Errors
-    /// [`SolveError::NoMargin`] where the margin of ν-classification is zero up to rounding.
+    /// [`SolveError::NoMargin`] if the margin of ν-classification is zero up to rounding.
     pub(super) fn scale(&self, mut solution: Solution) -> Result<Decision, SolveError> {
         let (mut rho, mut epsilon) = (solution.rho(), None);
         match *self {

@@ -14,7 +14,7 @@ use super::machine::Decision;
 pub struct Machines {
     /// The kernel, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// Where the kernel is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// Where the kernel is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// Rows that are a support vector of any machine: class by class for pairs of classes, and ascending within.
     pub support: Vec<usize>,
@@ -71,7 +71,7 @@ impl Machines {
     /// The predictor over the support vectors among the samples trained on.
     ///
     /// # Panics
-    /// Where a support vector is not a row of the samples.
+    /// If a support vector is not a row of the samples.
     #[must_use]
     pub fn predictor(self, samples: &AnySamples<'_>) -> Predictor {
         let Self { kernel, domain, support, per_class, coefficients, rho, .. } = self;

@@ -138,7 +138,7 @@ impl Svm {
     /// The kernel of a machine on the kernel itself.
     ///
     /// # Errors
-    /// Where the machine is on features.
+    /// If the machine is on features.
     pub fn kernel(&self) -> Result<&Kernel, LearnError> {
         match &self.lift {
             Lift::Kernel(kernel) => Ok(kernel),
@@ -149,8 +149,8 @@ impl Svm {
     /// Trains on the kernel itself, and returns the machines in terms of the rows of the problem.
     ///
     /// # Errors
-    /// Where the machine is on features, the problem does not line up, a hyper-parameter is out of range, ν is infeasible for a
-    /// pair of classes, or the kernel is refuted; and where the session is stopped.
+    /// If the machine is on features, the problem does not line up, a hyper-parameter is out of range, ν is infeasible
+    /// for a pair of classes, or the kernel is refuted; or if the session is stopped.
     pub fn machines(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Machines, LearnError> {
         match &problem.inputs {
             Inputs::Gram(gram) => self.on_gram(*gram, problem, session),

@@ -37,7 +37,7 @@ impl Programs {
     /// The programs of labelled rows; rows of weight 0 are left out.
     ///
     /// # Errors
-    /// Where a class has no row.
+    /// If a class has no row.
     pub fn new(labels: &Labels<'_>, scheme: Multiclass) -> Result<Self, LearnError> {
         let members = members(labels)?;
         let classes = members.len();

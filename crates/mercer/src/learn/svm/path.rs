@@ -50,7 +50,7 @@ impl Svm {
     /// Pairs of classes and folds are solved in parallel, each along the whole path of C.
     ///
     /// # Errors
-    /// As [`machines`](Self::machines), and where all rows outside of a fold are of one class.
+    /// As [`machines`](Self::machines), and if all rows outside of a fold are of one class.
     pub(super) fn classes_left_out(
         &self,
         values: &[f64],

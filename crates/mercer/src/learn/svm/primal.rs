@@ -50,8 +50,8 @@ impl Svm {
     /// the rows.
     ///
     /// # Errors
-    /// Where this is not C-classification without probabilities on an approximation, where a setting is out of range, where the sums
-    /// do not fit the features, and where the session is stopped.
+    /// If this is not C-classification without probabilities on an approximation, if a setting is out of range, if the
+    /// sums do not fit the features, or if the session is stopped.
     pub fn fit_rows(
         &self,
         prepared: &Prepared,

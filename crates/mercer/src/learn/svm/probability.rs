@@ -158,8 +158,8 @@ impl Work<'_> {
     }
 }
 
-/// Ten marks that cut the decisions of a one-class machine into parts of equal density, five on each side of 0 (Que & Lin
-/// 2022); none where fewer than five decisions are on a side.
+/// Ten marks that cut the decisions of a one-class machine into parts of equal density, five on each side of 0 (Que &
+/// Lin 2022); `None` if fewer than five decisions are on a side.
 #[must_use]
 pub fn density_marks(decisions: &[f64]) -> Option<Vec<f64>> {
     const HALF: usize = 5;

@@ -18,7 +18,7 @@ const SHORTEST: f64 = 1e-10;
 /// steps, all terms in the form that neither overflows nor cancels (Lin, Lin & Weng 2007). O(n) a step.
 ///
 /// # Panics
-/// Where there is not a decision for each row.
+/// If there is not a decision for each row.
 #[must_use]
 pub fn fit_sigmoid(decisions: &[f64], positive: &[bool]) -> Sigmoid {
     assert_eq!(decisions.len(), positive.len(), "a decision for each row");

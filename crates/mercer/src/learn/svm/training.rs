@@ -26,7 +26,7 @@ impl<'a> Training<'a> {
     /// On resident samples. Folds, class pairs and values of C share one.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples.
+    /// If the kernel does not fit the samples.
     pub fn new(samples: &'a dyn Resident, kernel: &Kernel) -> Result<Self, LearnError> {
         let fast = match samples.gram(kernel, Wanted::Single) {
             Err(GramError::TooCoarse) => None,
@@ -41,7 +41,7 @@ impl<'a> Training<'a> {
     /// next kernel: memory that was never written is slow.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples, and where the session is stopped.
+    /// If the kernel does not fit the samples, or if the session is stopped.
     pub fn stored(
         samples: &'a dyn Resident,
         kernel: &Kernel,

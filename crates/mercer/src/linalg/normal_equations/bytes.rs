@@ -25,7 +25,7 @@ impl NormalEquations {
     /// The sums that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Where the bytes are not those of sums.
+    /// If the bytes are not those of sums.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSaved> {
         let ([features, targets, rows], mut numbers) =
             saved::from_bytes(MARK, bytes, |[features, targets, _]| count(features, targets))?;

@@ -180,8 +180,8 @@ impl NormalEquations {
     /// nD²/2 multiply-adds for n samples. The sums have the same bits whatever the number of threads.
     ///
     /// # Errors
-    /// Where the chunk does not have the shape of the sums or holds something else than finite numbers, and where `watch`
-    /// asks to stop. The sums are then unspecified only in the last case.
+    /// If the chunk does not have the shape of the sums or holds something else than finite numbers, or if `watch` asks
+    /// to stop. The sums are then unspecified only in the last case.
     pub fn add<T: Real>(
         &mut self,
         features: &Matrix<T>,
@@ -291,7 +291,7 @@ impl NormalEquations {
     /// Adds samples of which the sums over features were computed elsewhere.
     ///
     /// # Errors
-    /// Where the sums are of other features or targets, or something is not a finite number; nothing is added then.
+    /// If the sums are of other features or targets, or something is not a finite number; nothing is added then.
     pub fn add_sums(
         &mut self,
         sums: &FeatureSums<'_>,
@@ -387,7 +387,7 @@ impl NormalEquations {
     /// The sums over the samples of both.
     ///
     /// # Errors
-    /// Where they are of different numbers of features or targets.
+    /// If they are of different numbers of features or targets.
     pub fn merge(&mut self, other: &Self) -> Result<(), NormalEquationsError> {
         self.combine(other, 1.0)?;
         self.rows += other.rows;

@@ -10,7 +10,7 @@ impl NormalEquations {
     /// O(k²) time and memory for k features.
     ///
     /// # Panics
-    /// Where a place is not below the number of features.
+    /// If a place is not below the number of features.
     #[must_use]
     pub fn of_features(&self, kept: &[usize]) -> Self {
         let mut part = Self::new(kept.len(), self.targets);

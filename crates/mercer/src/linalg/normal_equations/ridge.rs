@@ -48,8 +48,8 @@ impl NormalEquations {
     /// D³/3 multiply-adds for D features, D² numbers of memory.
     ///
     /// # Errors
-    /// Where there are no samples, where λ is negative, where λ = 0 and the features are linearly dependent, and where
-    /// `watch` asks to stop.
+    /// If there are no samples, if λ is negative, if λ = 0 and the features are linearly dependent, or if `watch` asks
+    /// to stop.
     pub fn ridge(
         &self,
         lambda: f64,
@@ -105,7 +105,7 @@ impl NormalEquations {
     /// O(D³) time for D features, on one thread.
     ///
     /// # Errors
-    /// Where there are no samples, or the sums are not finite.
+    /// If there are no samples, or the sums are not finite.
     pub fn ridge_path(&self, intercept: Intercept) -> Result<RidgePath, NormalEquationsError> {
         let Centred { gram, cross, means } = self.centred(intercept)?;
         let eigen = Eigen::of(self.features, &gram)?;
@@ -117,7 +117,7 @@ impl NormalEquations {
     /// where the sums are over those.
     ///
     /// # Errors
-    /// Where the fit is of other features or targets.
+    /// If the fit is of other features or targets.
     pub fn squared_errors(&self, fit: &LinearFit) -> Result<Vec<f64>, NormalEquationsError> {
         for (what, found, expected) in [
             ("features", fit.weights.nrows(), self.features),
@@ -147,7 +147,7 @@ impl NormalEquations {
     /// φ̄, or zero where there is no intercept.
     ///
     /// # Errors
-    /// Where there are no samples.
+    /// If there are no samples.
     pub fn feature_means(&self, intercept: Intercept) -> Result<Vec<f64>, NormalEquationsError> {
         Ok(self.means(intercept)?.features)
     }
@@ -241,7 +241,7 @@ impl RidgeFactor<'_> {
     /// β and b. O(D²) for each target.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
+    /// If `watch` asks to stop.
     pub fn fit(&self, watch: &dyn Watch) -> Result<LinearFit, NormalEquationsError> {
         let mut weights = self.cross.clone();
         self.factor.solve(&mut weights, watch)?;
@@ -251,7 +251,7 @@ impl RidgeFactor<'_> {
     /// (G + λI)⁻¹ applied to each column of `rhs`, in place.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
+    /// If `watch` asks to stop.
     pub fn solve(&self, rhs: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
         self.factor.solve(rhs, watch)
     }
@@ -284,7 +284,7 @@ impl RidgeFactor<'_> {
     /// deviation is at most √(d/8) where the effective dimension is d.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
+    /// If `watch` asks to stop.
     pub fn effective_dimension(&self, watch: &dyn Watch) -> Result<f64, NormalEquationsError> {
         let d = self.equations.features;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
@@ -330,7 +330,7 @@ impl RidgePath {
     /// The fit for one λ. O(D²) for each target.
     ///
     /// # Errors
-    /// Where λ is negative, or 0 and the features are linearly dependent, or below the rounding error of the sums.
+    /// If λ is negative, or 0 and the features are linearly dependent, or below the rounding error of the sums.
     pub fn fit(&self, lambda: f64) -> Result<LinearFit, NormalEquationsError> {
         check_lambda(lambda)?;
         if lambda == 0.0 && self.rank() < self.eigen.values.len() {

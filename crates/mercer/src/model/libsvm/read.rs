@@ -23,8 +23,8 @@ impl Model {
     /// file: [`widened`](Self::widened) adds them.
     ///
     /// # Errors
-    /// [`ModelError::Libsvm`] with the line, where the text is cut short, says what no such model says, or holds no numbers where
-    /// there must be.
+    /// [`ModelError::Libsvm`] with the line, if the text is cut short, says what no such model says, or holds no
+    /// numbers where there must be.
     pub fn from_libsvm(text: &[u8], path: &Path) -> Result<Self, ModelError> {
         let failed = |(line, problem)| ModelError::Libsvm { path: path.to_owned(), line, problem };
         let text = str::from_utf8(text).map_err(|error| {
@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// The kernel; none where it is precomputed.
+    /// The kernel; `None` if it is precomputed.
     fn kernel(&self) -> Result<Option<Kernel>, Failed> {
         let (line, text) = self.one("kernel_type")?;
         let text = match text {
@@ -392,7 +392,7 @@ fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// The column and value of `index:value`; none for what plays no part in a row of kernel values.
+/// The column and value of `index:value`; `None` for what plays no part in a row of kernel values.
 fn entry(field: &str, precomputed: bool) -> Result<Option<(u32, f64)>, String> {
     let parsed = field.split_once(':').and_then(|(index, value)| Some((index.parse().ok()?, finite(value)?)));
     let (index, value): (u32, f64) =

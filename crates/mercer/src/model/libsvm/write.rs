@@ -31,7 +31,7 @@ impl Model {
     /// Writes [`to_libsvm`](Self::to_libsvm) to a file, which is whole or absent.
     ///
     /// # Errors
-    /// As [`to_libsvm`](Self::to_libsvm), and where the file cannot be written.
+    /// As [`to_libsvm`](Self::to_libsvm), and if the file cannot be written.
     pub fn save_libsvm(&self, path: &Path) -> Result<(), ModelError> {
         let text = self.to_libsvm()?;
         Ok(write_atomically(path, |file| file.write_all(text.as_bytes()))?)

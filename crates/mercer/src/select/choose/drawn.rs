@@ -33,8 +33,8 @@ enum Rows {
 }
 
 impl Drawn {
-    /// A sample of a problem, with some rows of every class; none where its rows are too few or do not differ. Fewer rows are drawn
-    /// where the memory budget is small.
+    /// A sample of a problem, with some rows of every class; `None` if its rows are too few or do not differ. Fewer
+    /// rows are drawn where the memory budget is small.
     pub fn new(problem: &Problem<'_>, session: &Session<'_>) -> Result<Option<Self>, LearnError> {
         let most = MOST.min((session.memory() / BYTES_PER_PAIR).isqrt() as usize);
         let drawn = match &problem.inputs {
@@ -126,7 +126,8 @@ impl Drawn {
     }
 }
 
-/// The rows of positive weight in a random order, some rows of every class first; none where there are too many classes for that.
+/// The rows of positive weight in a random order, some rows of every class first; `None` if there are too many classes
+/// for that.
 fn ordered(problem: &Problem<'_>, most: usize, seed: u64) -> Option<Vec<usize>> {
     let mut rows = problem.counted();
     rows.sort_by_key(|&row| row_hash(seed, row as u64));

@@ -63,7 +63,7 @@ impl Widths {
 /// A Gaussian with this value of `sigma` or `gamma`.
 ///
 /// # Panics
-/// Where the value is none.
+/// If the value is none.
 pub(super) fn gaussian(parameter: &str, value: &str) -> Kernel {
     format!("rbf({parameter}={value})").parse().expect("a width")
 }

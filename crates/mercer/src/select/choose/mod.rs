@@ -71,7 +71,7 @@ pub struct Chosen {
     pub measure: Measure,
     /// The score on rows left out; smaller is better.
     pub score: f64,
-    /// The score of the best constant prediction; none for one-class estimation.
+    /// The score of the best constant prediction; `None` for one-class estimation.
     pub baseline: Option<f64>,
     /// How rows were left out.
     pub criterion: &'static str,
@@ -80,8 +80,8 @@ pub struct Chosen {
 }
 
 impl Choose {
-    /// Chooses on a sample of `problem`, for a fit to `rows` rows; none for a learner that has nothing to choose, and where there
-    /// are too few rows to choose by or nothing that differs between them.
+    /// Chooses on a sample of `problem`, for a fit to `rows` rows; `None` for a learner that has nothing to choose, and
+    /// where there are too few rows to choose by or nothing that differs between them.
     ///
     /// # Errors
     /// As [`Tune::run`](super::Tune::run).

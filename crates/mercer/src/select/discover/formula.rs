@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 pub struct Base {
     /// Its shape.
     pub shape: Shape,
-    /// Its column; none for all of them.
+    /// Its column; `None` for all of them.
     pub column: Option<usize>,
 }
 

@@ -122,7 +122,7 @@ impl Discover {
     /// Stopping the session ends the search; the best formula so far is kept.
     ///
     /// # Errors
-    /// As training a Gaussian process, and where the session is stopped before any formula was tried.
+    /// As training a Gaussian process, and if the session is stopped before any formula was tried.
     pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Discovered, LearnError> {
         let samples = problem.samples()?;
         let targets = problem.numbers()?;

@@ -19,7 +19,7 @@ impl Formula {
     /// Each term in words, with the values that its unknowns have learnt, in the order of the text.
     ///
     /// # Errors
-    /// Where there is another number of values.
+    /// If there is another number of values.
     pub fn words(&self, values: &[f64], units: &Units) -> Result<Vec<String>, ResolveError> {
         let columns = units.names.len();
         let expected = self.unknowns(columns);

@@ -149,7 +149,7 @@ impl Plan {
     /// threads of the pool it is called in.
     ///
     /// # Errors
-    /// Where there are no samples, the kernel does not fit them, or the session asks to stop.
+    /// If there are no samples, the kernel does not fit them, or the session asks to stop.
     pub fn for_samples(
         task: Task,
         kernel: &Kernel,

@@ -51,7 +51,7 @@ impl Lanczos {
     /// O(k³) time for k steps.
     ///
     /// # Errors
-    /// Where the eigenvalues of a T cannot be found.
+    /// If the eigenvalues of a T cannot be found.
     pub fn logarithms(&self) -> Result<Vec<f64>, EigenError> {
         self.chains.iter().map(Chain::logarithm).collect()
     }

@@ -38,7 +38,7 @@ pub struct CgProblem<'a> {
     pub coarse: Option<Coarse<'a>>,
     /// A, as fast as possible.
     pub operator: &'a dyn LinearOperator,
-    /// A, as exact as possible; none where the fast operator is that.
+    /// A, as exact as possible; `None` if the fast operator is that.
     pub exact: Option<&'a dyn LinearOperator>,
     /// B: one column for each right-hand side.
     pub rhs: &'a Matrix<f64>,
@@ -132,8 +132,8 @@ impl ConjugateGradient {
     /// scratch; three vectors for each right-hand side.
     ///
     /// # Errors
-    /// Where the shapes do not fit, where A turns out not to be positive definite, and where `watch` asks to stop; `state`
-    /// is then the one after the last whole step.
+    /// If the shapes do not fit, if A turns out not to be positive definite, or if `watch` asks to stop; `state` is
+    /// then the one after the last whole step.
     pub fn run(
         &self,
         problem: &CgProblem<'_>,

@@ -55,7 +55,7 @@ impl LowRank {
     /// nk² multiply-adds for rank k.
     ///
     /// # Errors
-    /// Where λ is not positive, where the factor is not finite, and where `watch` asks to stop.
+    /// If λ is not positive, if the factor is not finite, or if `watch` asks to stop.
     pub fn new(
         mut factor: Box<dyn LowRankFactor>,
         lambda: f64,
@@ -96,7 +96,7 @@ impl LowRank {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where `left` does not have a row for each column of F, or `right` one for each row.
+    /// If `left` does not have a row for each column of F, or `right` one for each row.
     pub fn drawn(
         &self,
         left: &Matrix<f64>,

@@ -144,7 +144,7 @@ impl CgState {
     /// The state that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Where the bytes are not those of a state.
+    /// If the bytes are not those of a state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSaved> {
         let count = |[n, t, ..]: [u64; 5]| n.checked_mul(t)?.checked_mul(3)?.checked_add(t.checked_mul(4)?);
         let ([n, t, iterations, since_check, operator], mut numbers) = saved::from_bytes(MARK, bytes, count)?;

@@ -56,7 +56,7 @@ impl<'a> Dual<'a> {
     /// a = Hβ and b = ȳ − mᵀa.
     ///
     /// # Panics
-    /// Where there is not one mean per column of β.
+    /// If there is not one mean per column of β.
     #[must_use]
     pub fn expand(&self, mut unknown: Matrix<f64>, target_means: &[f64]) -> (Matrix<f64>, Vec<f64>) {
         assert_eq!(unknown.ncols(), target_means.len(), "one mean per target");

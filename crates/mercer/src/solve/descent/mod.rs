@@ -122,11 +122,11 @@ impl Descent {
     /// A batch epoch applies K once, O(n²) or with features O(nD); one of single samples costs the same.
     ///
     /// # Errors
-    /// Where a setting is out of its range, where the step is too large to converge, where K is not positive
-    /// semidefinite or not finite, and where `watch` asks to stop.
+    /// If a setting is out of its range, if the step is too large to converge, if K is not positive semidefinite or not
+    /// finite, or if `watch` asks to stop.
     ///
     /// # Panics
-    /// Where there is not one row of targets per sample, or no column of them.
+    /// If there is not one row of targets per sample, or no column of them.
     pub fn run(
         &self,
         coordinates: &dyn Coordinates,

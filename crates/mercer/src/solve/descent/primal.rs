@@ -28,7 +28,7 @@ impl<'a> Primal<'a> {
     /// One pass over the rows where `centred`.
     ///
     /// # Errors
-    /// Where rows cannot be computed or can be read in order only, and where `watch` asks to stop.
+    /// If rows cannot be computed or can be read in order only, or if `watch` asks to stop.
     pub fn new(design: &'a dyn Design, centred: bool, watch: &dyn Watch) -> Result<Self, DesignError> {
         if design.access() == Access::Sequential {
             return Err(DesignError::Sequential);

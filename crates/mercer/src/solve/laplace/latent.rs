@@ -37,7 +37,7 @@ impl Latent {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where `cross` does not have a column for each training row, and `own` a number for each of its rows.
+    /// If `cross` does not have a column for each training row, and `own` a number for each of its rows.
     pub fn covariances(
         &self,
         cross: &Matrix<f64>,
@@ -131,7 +131,7 @@ impl ClassRule {
     /// The probabilities at many points: rows of `means` have one number for each latent function, rows of `covariances` its matrix.
     ///
     /// # Panics
-    /// Where the shapes are not those of the latent functions of these classes.
+    /// If the shapes are not those of the latent functions of these classes.
     #[must_use]
     pub fn all(&self, means: &Matrix<f64>, covariances: &Matrix<f64>) -> Matrix<f64> {
         let functions = if self.classes == 2 { 1 } else { self.classes };

@@ -55,7 +55,7 @@ impl Laplace {
     /// about Cn³ for C classes, with C + 2 matrices in memory.
     ///
     /// # Errors
-    /// Where shapes do not fit, where K is not finite or not positive semidefinite, and where `watch` asks to stop.
+    /// If shapes do not fit, if K is not finite or not positive semidefinite, or if `watch` asks to stop.
     pub fn fit(
         k: &Matrix<f64>,
         codes: &[usize],

@@ -121,7 +121,7 @@ impl<'a> DirectionSearch<'a> {
         search
     }
 
-    /// The vector of which the product with K is needed next; none where the step is as good as was asked for.
+    /// The vector of which the product with K is needed next; `None` if the step is as good as was asked for.
     pub fn wanted(&self) -> Option<&Matrix<f64>> {
         (!self.done).then_some(&self.left)
     }

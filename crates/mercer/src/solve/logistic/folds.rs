@@ -50,7 +50,7 @@ impl<'a> LogisticFolds<'a> {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Without folds, where they differ in the number of outputs, and where there is not a label for every row of `gram`.
+    /// Without folds, if they differ in the number of outputs, and if there is not a label for every row of `gram`.
     pub fn new(
         gram: &'a dyn Gram,
         folds: &'a [Labels<'a>],
@@ -67,7 +67,7 @@ impl<'a> LogisticFolds<'a> {
     /// The logits at all rows for each fold, for every λ > 0 of `lambdas`, which descend; `settings` with Newton's method.
     ///
     /// # Errors
-    /// [`SolveError::NotFinite`] where the kernel matrix is not, and where `watch` stops the work.
+    /// [`SolveError::NotFinite`] if the kernel matrix is not, and if `watch` stops the work.
     pub fn path(
         &self,
         lambdas: &[f64],

@@ -14,7 +14,7 @@ impl<'a> Labels<'a> {
     /// Rows of `classes` classes, each counting by its weight.
     ///
     /// # Panics
-    /// Where a code is not below `classes`, there are fewer than two of those, or there is not a weight for every row.
+    /// If a code is not below `classes`, there are fewer than two of those, or there is not a weight for every row.
     #[must_use]
     pub fn new(codes: &'a [usize], classes: usize, weights: Vec<f64>) -> Self {
         assert!(classes >= 2 && codes.iter().all(|&code| code < classes), "codes of at least two classes");

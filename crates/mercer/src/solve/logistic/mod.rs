@@ -65,8 +65,8 @@ pub struct LogisticSettings {
     pub intercept: bool,
     /// How the minimum is looked for.
     pub solver: LogisticSolver,
-    /// Gradient steps: ε > 0; none for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which [`LogisticSolver::Gd`] cannot diverge, and for
-    /// 1/(λ + ‖Dᵢ‖·kᵢᵢ), with which [`LogisticSolver::Sgd`] never overshoots the minimum of a row.
+    /// Gradient steps: ε > 0; `None` for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which [`LogisticSolver::Gd`] cannot
+    /// diverge, and for 1/(λ + ‖Dᵢ‖·kᵢᵢ), with which [`LogisticSolver::Sgd`] never overshoots the minimum of a row.
     pub step: Option<f64>,
     /// [`LogisticSolver::Sgd`]: the seed of the order of rows.
     pub seed: u64,
@@ -125,7 +125,7 @@ impl<'a> LogisticProblem<'a> {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where there is not a label for every row of `gram`.
+    /// If there is not a label for every row of `gram`.
     pub fn new(
         gram: &'a dyn Gram,
         labels: Labels<'a>,

@@ -34,7 +34,7 @@ pub(super) struct BandedCholesky {
 }
 
 impl BandedCholesky {
-    /// Factors B + λI; none where it is not positive definite to working precision.
+    /// Factors B + λI; `None` if it is not positive definite to working precision.
     ///
     /// O(r·b²) for r rows in blocks of b.
     pub fn factor(band: &Banded, lambda: f64) -> Option<Self> {

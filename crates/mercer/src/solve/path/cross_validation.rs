@@ -94,7 +94,7 @@ impl RidgePath {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where `folds` does not have one entry per row.
+    /// If `folds` does not have one entry per row.
     pub fn k_fold(
         &mut self,
         folds: &[usize],

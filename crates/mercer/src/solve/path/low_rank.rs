@@ -26,7 +26,7 @@ const PATIENCE: usize = 4;
 /// Columns of a block that one task computes.
 const SLICE: usize = 256;
 
-/// Gᵀ, row-major with one row per pivot, with trace(K − GGᵀ) ≤ `tolerance`; none where that takes, or at the rate so far
+/// Gᵀ, row-major with one row per pivot, with trace(K − GGᵀ) ≤ `tolerance`; `None` if that takes, or at the rate so far
 /// would take, more than `limit` pivots.
 ///
 /// Most kernels have eigenvalues that decay more slowly than a geometric series, so the rate falls as pivots are taken and
@@ -78,7 +78,7 @@ fn largest(values: &[f64], count: usize) -> Vec<usize> {
     order
 }
 
-/// The candidates that are kept, in the order of their pivots, and the Cholesky factor of their residuals; none where no
+/// The candidates that are kept, in the order of their pivots, and the Cholesky factor of their residuals; `None` if no
 /// pivot is positive.
 fn independent(
     n: usize,

@@ -139,7 +139,7 @@ impl RidgePath {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where the matrix is not square, or targets or weights do not have as many rows.
+    /// If the matrix is not square, or targets or weights do not have as many rows.
     pub fn factor(gram: Matrix<f64>, problem: PathProblem<'_>, watch: &dyn Watch) -> Result<Self, Stopped> {
         let n = gram.nrows();
         assert!(gram.ncols() == n && problem.targets.nrows() == n, "a square matrix and a target per row");

@@ -16,9 +16,9 @@ use super::{PathProblem, PathSolution, RidgePath};
 /// Rows whose predictions one task makes.
 const SLICE: usize = 32;
 
-/// The residuals yᵢ − f(xᵢ) of the fits without the fold of row i, one row per sample and one column per target, at each
-/// λ of `problem`; none where a system is not positive definite. `folds` numbers the fold of every row from 0; each leaves
-/// at least one row in the others.
+/// The residuals yᵢ − f(xᵢ) of the fits without the fold of row i, one row per sample and one column per target, at
+/// each λ of `problem`; `None` if a system is not positive definite. `folds` numbers the fold of every row from 0; each
+/// leaves at least one row in the others.
 ///
 /// Exact either way, by refits or by [`RidgePath::k_fold`], whichever has fewer flops.
 ///
@@ -26,7 +26,7 @@ const SLICE: usize = 32;
 /// [`Stopped`] if `watch` requests it.
 ///
 /// # Panics
-/// Where the matrix is not square, or targets, weights or folds do not have as many rows.
+/// If the matrix is not square, or targets, weights or folds do not have as many rows.
 pub fn cross_validate(
     gram: Matrix<f64>,
     problem: PathProblem<'_>,
@@ -59,7 +59,7 @@ fn prefers_refits(folds: &[usize], count: usize, lambdas: usize) -> bool {
 /// [`Stopped`] if `watch` requests it.
 ///
 /// # Panics
-/// Where the matrix is not square, or targets or weights do not have as many rows.
+/// If the matrix is not square, or targets or weights do not have as many rows.
 pub fn refit(
     gram: &Matrix<f64>,
     problem: PathProblem<'_>,

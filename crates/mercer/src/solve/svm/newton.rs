@@ -105,7 +105,7 @@ impl<T: Element> Pairwise<T> {
         (0..self.groups.len()).map(|g| self.looked_at(g).filter(is_free).collect()).collect()
     }
 
-    /// Moves the free slots towards the minimum over them; none where they have reached it to rounding.
+    /// Moves the free slots towards the minimum over them; `None` if they have reached it to rounding.
     fn newton_step(&mut self, qp: &BoxQp, free: &[Vec<usize>]) -> Option<Moved> {
         let (slots, moves) = self.direction(free)?;
         let slope: f64 = slots.iter().zip(&moves).map(|(&k, d)| d * (self.f[k] + self.up[k])).sum();
@@ -150,7 +150,7 @@ impl<T: Element> Pairwise<T> {
         Some(Moved { gain, blocked: farthest <= best })
     }
 
-    /// The slots of a Newton step and how they move; none where no group has two free slots.
+    /// The slots of a Newton step and how they move; `None` if no group has two free slots.
     fn direction(&self, free: &[Vec<usize>]) -> Option<(Vec<usize>, Vec<f64>)> {
         // The one given up in each group comes last; the others come with the place of theirs.
         let (mut slots, mut given_up) = (Vec::new(), Vec::new());

@@ -31,7 +31,7 @@ impl BoxQp {
     /// one variable per sample, in their order.
     ///
     /// # Errors
-    /// Where lengths differ or a bound is negative or not finite.
+    /// If lengths differ or a bound is negative or not finite.
     pub fn classify(rows: &[usize], positive: &[bool], c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("labels", positive.len()), ("bounds", c.len())])?;
         bounds(c)?;
@@ -50,7 +50,7 @@ impl BoxQp {
     /// The dual of ε-regression: minimise ½βᵀKβ − zᵀβ + ε Σ|β|, |βᵢ| ≤ Cᵢ, Σβ = 0, for targets z.
     ///
     /// # Errors
-    /// Where lengths differ, a bound or ε is negative, or a number is not finite.
+    /// If lengths differ, a bound or ε is negative, or a number is not finite.
     pub fn regress(rows: &[usize], targets: &[f64], epsilon: f64, c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("targets", targets.len()), ("bounds", c.len())])?;
         bounds(c)?;
@@ -76,7 +76,7 @@ impl BoxQp {
     /// The dual of one-class estimation: minimise ½αᵀKα, 0 ≤ αᵢ ≤ wᵢ, Σα = νΣw (Schölkopf et al. 2001, in LIBSVM's scale).
     ///
     /// # Errors
-    /// Where lengths differ, a weight is negative or not finite, or ν is not above 0 and at most 1.
+    /// If lengths differ, a weight is negative or not finite, or ν is not above 0 and at most 1.
     pub fn one_class(rows: &[usize], nu: f64, weights: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("weights", weights.len())])?;
         bounds(weights)?;
@@ -98,7 +98,8 @@ impl BoxQp {
     /// The positive samples' variables come first, then the negative ones', each in the order of the samples.
     ///
     /// # Errors
-    /// Where lengths differ, a weight is negative or not finite, or ν is not above 0 and at most what the smaller class allows.
+    /// If lengths differ, a weight is negative or not finite, or ν is not above 0 and at most what the smaller class
+    /// allows.
     pub fn nu_classify(
         rows: &[usize],
         positive: &[bool],
@@ -149,7 +150,7 @@ impl BoxQp {
     /// There are two variables per sample: first the αᵢ in the order of the samples, then the −αᵢ*.
     ///
     /// # Errors
-    /// Where lengths differ, a number is not finite, a bound is negative, or ν is not above 0 and at most 1.
+    /// If lengths differ, a number is not finite, a bound is negative, or ν is not above 0 and at most 1.
     pub fn nu_regress(rows: &[usize], targets: &[f64], nu: f64, c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("targets", targets.len()), ("bounds", c.len())])?;
         bounds(c)?;
@@ -172,7 +173,7 @@ impl BoxQp {
     /// The same problem, started from `start` in place of its own start. The equality constraints keep the sums of the new start.
     ///
     /// # Errors
-    /// Where the length differs or an entry is outside of its bounds.
+    /// If the length differs or an entry is outside of its bounds.
     pub fn starting_from(mut self, start: &[f64]) -> Result<Self, SolveError> {
         lengths(self.rows.len(), &[("starting values", start.len())])?;
         for (v, &value) in start.iter().enumerate() {

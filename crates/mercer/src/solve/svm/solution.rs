@@ -102,7 +102,7 @@ impl BoxQp {
     /// O(kn) kernel values for k changed variables, n the variables not set aside.
     ///
     /// # Errors
-    /// Where a setting or row is out of range, the kernel has no finite value, or `watch` asks to stop.
+    /// If a setting or row is out of range, the kernel has no finite value, or `watch` asks to stop.
     pub fn solve(
         &self,
         gram: &dyn Gram,
@@ -124,7 +124,7 @@ impl BoxQp {
     /// rows are shared by the whole path. Answers are those of [`solve`](Self::solve) at each scale, within the tolerance.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve), and where a scale is not above 0 and finite.
+    /// As [`solve`](Self::solve), and if a scale is not above 0 and finite.
     pub fn solve_path(
         &self,
         scales: &[f64],
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
         self.report(qp, &block.beta, block.f(), end)
     }
 
-    /// The answer with kernel rows in single precision; none where these are not enough or not there.
+    /// The answer with kernel rows in single precision; `None` if these are not enough or not there.
     fn in_single(&mut self, qp: &'a BoxQp) -> Result<Option<Ended>, SolveError> {
         let (State::Single(block), Some(exact)) = (&mut self.state, self.exact) else { return Ok(None) };
         let (tolerance, watch, mut extra) = (self.settings.tol, self.watch, Spent::default());

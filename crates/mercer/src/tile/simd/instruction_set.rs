@@ -75,7 +75,7 @@ impl InstructionSet {
     /// Programs call this when they start, so that a wrong value is reported and not ignored.
     ///
     /// # Errors
-    /// [`InstructionSetError`] where the variable names no instruction set, or one that the processor does not have.
+    /// [`InstructionSetError`] if the variable names no instruction set, or one that the processor does not have.
     pub fn chosen() -> Result<Self, InstructionSetError> {
         static CHOSEN: OnceLock<Result<InstructionSet, InstructionSetError>> = OnceLock::new();
         let read = || Self::read(&std::env::var_os(VARIABLE).unwrap_or_default().to_string_lossy());

@@ -77,7 +77,8 @@ pub(super) fn nearest(
     Ok(answer(k, metric, found))
 }
 
-/// A power of two that brings the largest entry near 1; none where squares of the entries are normal numbers as they are.
+/// A power of two that brings the largest entry near 1; `None` if squares of the entries are normal numbers as they
+/// are.
 fn rescaling(samples: &AnySamples<'_>, asked: &AnySamples<'_>) -> Option<f64> {
     let largest = |samples: &AnySamples<'_>| with_samples!(samples, s => s.stored_values().iter().fold(0.0, |most: f64, v| most.max(v.to_f64().abs())));
     let largest = largest(samples).max(largest(asked));

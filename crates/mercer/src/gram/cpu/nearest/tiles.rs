@@ -121,7 +121,7 @@ impl<'a, T: Element> Tiles<'a, T> {
         )
     }
 
-    /// The nearest rows of each query of a band; none where single precision does not tell rows apart.
+    /// The nearest rows of each query of a band; `None` if single precision does not tell rows apart.
     pub fn band(
         &self,
         band: usize,
