@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 /// Turns kernel values k(x,z) into feature-space distances √(k(x,x) − 2k(x,z) + k(z,z)), in place.
 ///
-/// `rows` and `columns` are k(x,x) and k(z,z). Rounding below zero is taken as zero; NaN stays NaN.
+/// `rows` and `columns` are k(x,x) and k(z,z). Negative values from rounding become zero; NaN stays NaN.
 ///
 /// # Panics
 /// If `matrix` does not have `rows.len() · columns.len()` entries.

@@ -57,14 +57,14 @@ pub enum Part {
     Lower,
 }
 
-/// The precision that a kernel matrix is wanted in.
+/// The requested precision of a kernel matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// The precision of the samples, or double where that is not enough.
+    /// The precision of the samples, or double if that is not enough.
     Exact,
     /// Single precision, for callers that check their answer against double.
     Single,
-    /// Double precision, whatever that of the samples.
+    /// Double precision for samples of either precision.
     Double,
 }
 
@@ -73,7 +73,7 @@ pub trait Engine: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
-    /// Bytes of memory of the engine's own that matrices may take; `None` if they are in the host's.
+    /// Bytes of the engine's own memory that matrices may take; `None` if they are in host memory.
     fn memory(&self) -> Option<u64> {
         None
     }
@@ -86,7 +86,7 @@ pub trait Engine: Send + Sync {
         Box::new(HostMatrix::new(order, lower))
     }
 
-    /// What adds up random features in less time than the host takes for passes over them; `None` if nothing does.
+    /// The routine that sums over random features faster than passes on the host; `None` if there is none.
     fn wave_sums(&self) -> Option<&dyn WaveSums> {
         None
     }
@@ -123,7 +123,7 @@ pub struct WaveRows<'a> {
     pub amplitudes: &'a [f64],
     /// One row for each sample.
     pub targets: &'a Matrix<f64>,
-    /// One for each sample; ones where there are none.
+    /// One for each sample; 1 if absent.
     pub weights: Option<&'a [f64]>,
 }
 
@@ -161,7 +161,7 @@ pub trait Resident: Any + Send + Sync {
     /// Number of columns.
     fn ncols(&self) -> usize;
 
-    /// Some of the samples, in the order given.
+    /// The chosen samples, in the order given.
     fn select(&self, rows: &[usize]) -> Box<dyn Resident>;
 
     /// The kernel matrix of the samples with themselves, computed tile by tile on each use and never stored.

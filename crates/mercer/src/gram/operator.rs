@@ -1,4 +1,4 @@
-//! What a solver sees of a matrix: whole operations on it, never its samples or its kernel.
+//! The interface of solvers to a matrix: operations on the whole matrix, without access to samples or kernel.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -116,7 +116,7 @@ pub trait Gram: KernelValues {
             let band = &mut band[..rows.len() * n];
             self.block(rows, &all, TileMut::new(&mut *band, n));
             let sums: Vec<f64> = band.par_chunks(n).map(|row| row.iter().map(|k| k.abs()).sum()).collect();
-            // Written so that a NaN is kept.
+            // Written so that a NaN is propagated.
             largest = sums.into_iter().fold(largest, |l, s| if s <= l { l } else { s });
         }
         Ok(largest)
@@ -139,7 +139,8 @@ pub trait Gram: KernelValues {
         })
     }
 
-    /// Whether a factor in single precision takes less time, or memory that there is, than one in double precision.
+    /// Whether a factor in single precision is faster than one in double precision, or the only one that fits the
+    /// memory.
     fn prefers_single(&self) -> bool {
         true
     }
@@ -159,7 +160,7 @@ pub trait Gram: KernelValues {
     fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped>;
 }
 
-/// What makes SKS + λI + N of a kernel matrix K.
+/// The terms that turn a kernel matrix K into SKS + λI + N.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Penalty<'a> {
     /// λ.
@@ -213,8 +214,8 @@ pub trait KernelGradient: Sync {
         self.len() == 0
     }
 
-    /// Σᵢⱼ W[i,j]·∂k(xᵢ, zⱼ)/∂log θₚ for every p, in one pass over the tiles. `weights` holds W row after row; where the samples meet
-    /// themselves, W is symmetric and its lower triangle is read.
+    /// Σᵢⱼ W[i,j]·∂k(xᵢ, zⱼ)/∂log θₚ for every p, in one pass over the tiles. `weights` holds W row after row; if rows
+    /// and columns are the same samples, W is symmetric and its lower triangle is read.
     ///
     /// O(nm(d + p)) time and O(1) memory a thread. The order of summation does not depend on the number of threads.
     ///
@@ -246,18 +247,18 @@ pub struct KeepRows {
     pub policy: Policy,
 }
 
-/// Which rows are worth keeping. Rows of a stored matrix are never copied.
+/// Which rows are worth caching. Rows of a stored matrix are never copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// Rows that are used a second time, where values cost at least [`EXPENSIVE_VALUE`]: most rows are needed once, and writing
-    /// to memory for the first time costs more than computing a row again.
+    /// Rows that are used a second time, if values cost at least [`EXPENSIVE_VALUE`]: most rows are needed once, and
+    /// writing to fresh memory costs more than computing a row again.
     SecondUse,
-    /// Every row, and at least the last one whatever the bytes.
+    /// Every row, and at least the last one for any number of bytes.
     Always,
 }
 
-/// Multiply-adds from which on a kernel value is worth keeping: a cheaper one is computed in the time it takes to read it from
-/// memory.
+/// The least cost, in multiply-adds, of a kernel value worth caching: a cheaper one is computed as fast as it is read
+/// from memory.
 pub const EXPENSIVE_VALUE: usize = 96;
 
 /// Rows of a kernel matrix over chosen columns, some of them kept.
@@ -290,7 +291,7 @@ pub trait RowSums: Send {
     fn evaluations(&self) -> u64;
 }
 
-/// What [`RowSums::add`] finds the extremes of: f + up and f + low within each group of columns.
+/// The quantities whose extremes [`RowSums::add`] finds: f + up and f + low within each group of columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Ends<'a> {
     /// Ranges of columns, ascending.
@@ -314,9 +315,9 @@ pub enum StoreAs {
 
 /// A stored matrix.
 pub enum Stored {
-    /// One whose values can be read.
+    /// One with readable values.
     Gram(Box<dyn Gram>),
-    /// One that can be applied only.
+    /// One that can only be applied.
     Products {
         /// K + E.
         operator: Box<dyn LinearOperator>,

@@ -136,13 +136,13 @@ impl StoreAs {
     }
 }
 
-/// Columns that are multiplied at a time: a block of rows of them stays in the second-level cache.
+/// Columns multiplied at a time: a block of their rows stays in the second-level cache.
 const STRIP: usize = 1024;
 
-/// Rows that one task multiplies by several right-hand sides: fixed, so that the order of summation is.
+/// Rows that one task multiplies by several right-hand sides; constant, so that the order of summation is fixed.
 const PRODUCT_ROWS: usize = 128;
 
-/// From this many right-hand sides on a matrix product is faster than one row at a time.
+/// The number of right-hand sides from which a matrix product is faster than one row at a time.
 const PRODUCT_FROM: usize = 3;
 
 impl<T: Value> DenseGram<'_, T> {

@@ -1,4 +1,4 @@
-//! Kernel values in single or double precision: the precision is chosen where a buffer is passed, not by the name of a method.
+//! Kernel values in single or double precision: the type of the buffer chooses the precision, not the name of a method.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::data::Matrix;
 use crate::linalg::{Scalar, zeroed};
 use crate::real::Precision;
 
-/// A number that kernel values are computed and stored in: `f32` or `f64`.
+/// The number type of kernel values: `f32` or `f64`.
 pub trait Value: Scalar {
     /// The slice with its precision erased.
     fn erase(values: &[Self]) -> ValuesRef<'_>;
@@ -184,7 +184,7 @@ impl Values {
     }
 }
 
-/// Consecutive rows or columns of a request, and where they go in the output.
+/// Consecutive rows or columns of a request, and their position in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
     /// Places in the request.

@@ -1,4 +1,4 @@
-//! Sums as bytes, so that parts of the work can be kept or sent.
+//! Serialises sums, so that partial results can be stored or sent.
 
 use crate::linalg::saved::{self, InvalidSaved, Mark};
 
@@ -50,7 +50,7 @@ impl NormalEquations {
 fn count(features: u64, targets: u64) -> Option<u64> {
     let block = BLOCK as u64;
     let (whole, rest) = (features / block, features % block);
-    // Whole bands of blocks up to the diagonal, and the last, shorter one.
+    // Full bands of blocks up to the diagonal, and the last, shorter one.
     let products = (block * block)
         .checked_mul(whole.checked_mul(whole + 1)? / 2)?
         .checked_add(rest.checked_mul(whole.checked_mul(block)?)?)?

@@ -5,7 +5,7 @@ use crate::data::Matrix;
 use super::{BLOCK, NormalEquations};
 
 impl NormalEquations {
-    /// The sums that samples with only these features would have given, in this order.
+    /// The sums over the same samples for these features only, in this order.
     ///
     /// O(k²) time and memory for k features.
     ///

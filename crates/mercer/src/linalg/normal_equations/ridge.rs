@@ -19,17 +19,17 @@ use crate::watch::{Stopped, Watch};
 
 use super::{NormalEquations, NormalEquationsError};
 
-/// What is done about a constant in the regression function.
+/// How the regression function gets a constant term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Intercept {
-    /// Nothing: the kernel or the features alone.
+    /// No constant term: the kernel or the features alone.
     None,
     /// A constant that is not penalised.
     #[default]
     Centred,
-    /// X and y are centred and a constant feature is added, k + 1. A problem on features that are already so has the
-    /// constant of [`Centred`](Self::Centred).
+    /// X and y are centred and a constant feature is added, k + 1. A problem on features that are already centred uses
+    /// the constant of [`Centred`](Self::Centred).
     Column,
 }
 
@@ -59,7 +59,7 @@ impl NormalEquations {
         self.factor(lambda, intercept, watch)?.fit(watch)
     }
 
-    /// The factor that [`ridge`](Self::ridge) solves with.
+    /// The factor that [`ridge`](Self::ridge) uses.
     ///
     /// # Errors
     /// As [`ridge`](Self::ridge).
@@ -73,7 +73,7 @@ impl NormalEquations {
         self.factor_in(lambda, intercept, &store, watch)
     }
 
-    /// As [`factor`](Self::factor), where `store` puts the matrix of this order with this lower triangle, row-major.
+    /// As [`factor`](Self::factor); `store` receives the order of the matrix and its lower triangle, row-major.
     ///
     /// # Errors
     /// As [`ridge`](Self::ridge).
@@ -100,7 +100,7 @@ impl NormalEquations {
         Ok(RidgeFactor { equations: self, lambda, means, factor, cross })
     }
 
-    /// The decomposition that answers for every λ.
+    /// The decomposition that gives the fit for every λ.
     ///
     /// O(D³) time for D features, on one thread.
     ///
@@ -113,8 +113,8 @@ impl NormalEquations {
         Ok(RidgePath { means, eigen, rotated })
     }
 
-    /// Σ(y − f)²w over the samples of these sums, for each target: what a fit has as its error on samples it has not seen,
-    /// where the sums are over those.
+    /// Σ(y − f)²w over the samples of these sums, for each target: the validation error of a fit if the sums are over
+    /// held-out samples.
     ///
     /// # Errors
     /// If the fit is of other features or targets.
@@ -234,7 +234,7 @@ pub struct RidgeFactor<'a> {
     cross: Matrix<f64>,
 }
 
-/// Random vectors that a trace is estimated with.
+/// Random vectors for the estimate of a trace.
 const PROBES: usize = 16;
 
 impl RidgeFactor<'_> {
@@ -278,7 +278,7 @@ impl RidgeFactor<'_> {
         (0..self.equations.targets).into_par_iter().map(of_target).reduce(|| 0.0, f64::max)
     }
 
-    /// An estimate of tr G(G + λI)⁻¹, the effective dimension: what the fit uses of its features.
+    /// An estimate of tr G(G + λI)⁻¹, the effective dimension of the fit.
     ///
     /// D − λ·tr (G + λI)⁻¹ with the trace from 16 random vectors of signs (Hutchinson 1990), O(D²); its standard
     /// deviation is at most √(d/8) where the effective dimension is d.
@@ -313,7 +313,7 @@ impl RidgePath {
         &self.eigen.values
     }
 
-    /// Σ μ/(μ + λ) over the eigenvalues: the effective dimension, what the fit uses of its features.
+    /// Σ μ/(μ + λ) over the eigenvalues: the effective dimension of the fit.
     #[must_use]
     pub fn effective_dimension(&self, lambda: f64) -> f64 {
         self.eigen.values.iter().map(|m| m.max(0.0)).filter(|m| *m > 0.0).map(|m| m / (m + lambda)).sum()

@@ -1,4 +1,4 @@
-//! Errors on samples that a fit has not seen, from the sums of each fold.
+//! Errors of fits on held-out samples, from the sums of each fold.
 
 use rayon::prelude::*;
 
