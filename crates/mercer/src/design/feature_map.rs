@@ -1,4 +1,4 @@
-//! Feature maps φ: the lift that a kernel hides, written out.
+//! Explicit feature maps φ.
 //!
 //! | text | features | ⟨φ(x),φ(z)⟩ |
 //! | --- | --- | --- |
@@ -108,7 +108,7 @@ impl FeatureMap {
         Ok((0..transform.count()).map(|index| transform.name(index, &columns)).collect())
     }
 
-    /// The same map with names of columns replaced by their places, so that it needs no names any more.
+    /// The same map with names of columns replaced by their indices, so that it no longer needs names.
     ///
     /// # Errors
     /// If there is no column of a name, or if `x` or `x0`, `x1`, … is the name of another column than the one it stands
@@ -146,7 +146,7 @@ impl FeatureMap {
         DesignError::MapParameter { map, parameter, received: self.to_string(), allowed }
     }
 
-    /// The map made ready for samples with this many columns.
+    /// The map prepared for samples with this many columns.
     ///
     /// O(D) time and memory for D features.
     ///

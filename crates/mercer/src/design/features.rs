@@ -1,4 +1,4 @@
-//! What computes features of rows: a map, random features or landmarks.
+//! Features of rows: a map, random features or landmarks.
 
 use std::fmt;
 use std::ops::Range;
@@ -26,7 +26,7 @@ use super::transform::Transform;
 /// Features of samples. The features of a row do not depend on other rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Features {
-    /// A finite map, with every column by its place.
+    /// A finite map, with every column by its index.
     Map(FeatureMap),
     /// Random Fourier features, ⟨φ(x),φ(z)⟩ ≈ k(x,z).
     Fourier(Box<Fourier>),
@@ -64,7 +64,7 @@ impl Features {
         }
     }
 
-    /// The features made ready for samples with this many columns, from which `shift` is subtracted first.
+    /// The features prepared for samples with this many columns, from which `shift` is subtracted first.
     ///
     /// # Errors
     /// If the features are of another number of columns, as [`FeatureMap::over`], and [`DesignError::Shifted`] if
@@ -89,8 +89,8 @@ impl Features {
         if shift.is_some() { Err(DesignError::Shifted) } else { Ok(ready) }
     }
 
-    /// The features of all samples as a design: held in the precision of the samples where they fit the memory of the session, else
-    /// computed again for each pass.
+    /// The features of all samples as a design: stored in the precision of the samples if they fit the memory of the
+    /// session, otherwise recomputed for each pass.
     ///
     /// # Errors
     /// As [`ready`](Self::ready), if features are not finite, and if the session is stopped.
@@ -107,19 +107,19 @@ impl Features {
         Ok(Box::new(Held::of(&recomputed, session)?))
     }
 
-    /// Whether the engine of the session adds up these features in less time than passes over them take.
+    /// Whether the engine of the session sums over these features faster than passes over them do.
     #[must_use]
     pub fn engine_adds(&self, session: &Session<'_>) -> bool {
         matches!(self, Self::Fourier(_)) && session.engine().wave_sums().is_some()
     }
 
-    /// Adds the features of each row, its targets and its weight to the sums of its part, on the engine of the session where that
-    /// does it.
+    /// Adds the features of each row, its targets and its weight to the sums of its part, on the engine of the session
+    /// if it supports that.
     ///
     /// O(nDd + nD²/2) time for n rows of d columns and D features.
     ///
     /// # Errors
-    /// If the rows, targets and weights do not line up or hold something else than finite numbers, or if the session is
+    /// If the rows, targets and weights do not match in number or hold a value that is not finite, or if the session is
     /// stopped.
     pub fn add_sums(
         &self,
@@ -218,7 +218,7 @@ impl fmt::Display for Features {
     }
 }
 
-/// Features made ready for samples with a fixed number of columns.
+/// Features prepared for samples with a fixed number of columns.
 #[derive(Debug)]
 pub enum RowFeatures<'a> {
     /// A map over these columns.
@@ -256,7 +256,7 @@ impl RowFeatures<'_> {
         }
     }
 
-    /// The precision that features of these samples are computed in: that of the samples, and double for a map.
+    /// The precision in which features of these samples are computed: that of the samples, and double for a map.
     #[must_use]
     pub fn precision(&self, samples: &AnySamples<'_>) -> Precision {
         match (self, samples) {

@@ -1,23 +1,23 @@
-//! The rows that a choice is made on: a seeded sample of those of a problem.
+//! The sample for a choice: a seeded subset of the rows of a problem.
 
 use crate::data::{AnySamples, Matrix, row_hash};
 use crate::gram::{DenseGram, TileMut};
 use crate::learn::{Inputs, LearnError, Problem, Targets};
 use crate::session::Session;
 
-/// Rows of a sample at most.
+/// The most rows of a sample.
 const MOST: usize = 2_000;
 
-/// Rows that a choice needs.
+/// The fewest rows for a choice.
 const LEAST: usize = 10;
 
-/// Rows of each class that a sample has, where there are as many.
+/// The rows of each class in a sample, if the class has as many.
 const OF_EACH_CLASS: usize = 5;
 
-/// Bytes that a search takes for each pair of rows, at most.
+/// The most bytes that a search takes for each pair of rows.
 const BYTES_PER_PAIR: u64 = 40;
 
-/// The seed of the sample is not that of folds, held-out rows or landmarks.
+/// Makes the seed of the sample different from those of folds, held-out rows and landmarks.
 const SAMPLE: u64 = 0x5a3b_19c7;
 
 /// Some rows of a problem, in a random order.
@@ -96,7 +96,7 @@ impl Drawn {
         }
     }
 
-    /// Whether there is something to predict: numbers that differ, or two classes of two rows or more.
+    /// Whether targets vary: numbers that differ, or two classes of two rows or more.
     fn varies(&self) -> bool {
         match &self.targets {
             Targets::None => true,
@@ -109,7 +109,7 @@ impl Drawn {
         }
     }
 
-    /// Every column of numbers, or of the shares of the classes, with mean 0 and mean square 1.
+    /// Every column of numbers, or of class indicators, standardised to mean 0 and mean square 1.
     pub fn standardised(&self) -> Result<Targets<'static>, LearnError> {
         let problem = self.problem();
         let numbers = problem.numbers_or_shares()?;
