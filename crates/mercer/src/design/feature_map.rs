@@ -123,7 +123,7 @@ impl FeatureMap {
     /// Whether samples with this many columns have these features.
     ///
     /// # Errors
-    /// If a parameter is out of its range, or if a formula asks for a column that is not there.
+    /// If a parameter is out of its range, or if a formula uses a column that does not exist.
     pub fn check_columns(&self, columns: usize) -> Result<(), DesignError> {
         self.check_parameters().map_err(|refused| self.refuse(refused))?;
         if let Self::Formulas(formulas) = self {

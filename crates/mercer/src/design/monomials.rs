@@ -47,7 +47,7 @@ struct Degree {
     starts: Vec<usize>,
     /// Weight of each monomial over its parent's; `None` if all are 1.
     ratios: Option<Vec<f64>>,
-    /// The factor on the way out: √aₖ. `None` for a degree that is left out.
+    /// The factor √aₖ of the output. `None` for a degree that is left out.
     factor: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Any of the learners: what the command line, Python and tuning hold.
+//! Any of the learners, for the command line, Python and tuning.
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -24,7 +24,7 @@ use super::ridge::Ridge;
 use super::smoother::Smoother;
 use super::svm::Svm;
 
-/// Any learner with its settings, tagged by its `method` where it is read or written.
+/// Any learner with its settings; serialised with the tag `method`.
 ///
 /// ```
 /// use mercer::learn::AnyLearner;
@@ -58,10 +58,10 @@ pub enum AnyLearner {
 }
 
 impl AnyLearner {
-    /// The same with the columns that explicit features name bound to their places.
+    /// The same learner with column names in explicit features replaced by indices.
     ///
     /// # Errors
-    /// If there is no column of such a name.
+    /// If there is no column of that name.
     pub fn bind(mut self, names: &[String]) -> Result<Self, DesignError> {
         let lift = match &mut self {
             Self::Ridge(Ridge { lift, .. })
@@ -95,7 +95,8 @@ impl AnyLearner {
         Prepared::new(kernel, approximation, admission, rows, session)
     }
 
-    /// Fits a classifier to rows of features that need not be at hand: see [`Logistic::fit_rows`] and [`Svm::fit_rows`].
+    /// Fits a classifier to rows of features that need not be on this machine: see [`Logistic::fit_rows`] and
+    /// [`Svm::fit_rows`].
     ///
     /// # Errors
     /// Those of the learner, and if it is not one of these two.
@@ -114,8 +115,8 @@ impl AnyLearner {
         }
     }
 
-    /// The learner that starts where a fit to some of the rows ended, for a fit to all of them; `None` if nothing is
-    /// gained by that.
+    /// The learner for a fit to all rows that starts from the result of a fit to some of them; `None` if that saves
+    /// nothing.
     #[must_use]
     pub fn continued(&self, facts: &Facts) -> Option<Self> {
         match self {

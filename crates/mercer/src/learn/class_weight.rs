@@ -23,7 +23,7 @@ pub enum ClassWeight {
 }
 
 impl ClassWeight {
-    /// Of some of the classes alone.
+    /// The weights of some of the classes only.
     #[must_use]
     pub fn among(&self, classes: &[usize]) -> Self {
         match self {
@@ -34,7 +34,7 @@ impl ClassWeight {
         }
     }
 
-    /// Weights by the classes' places instead of their names. A name that is a number matches the class of that value.
+    /// Weights by the classes' indices instead of their names. A name that is a number matches the class of that value.
     ///
     /// # Errors
     /// If a name is not that of a class.
@@ -53,7 +53,7 @@ impl ClassWeight {
         Ok(Self::Each(each))
     }
 
-    /// The weight of every row: its class's times its own.
+    /// The weight of every row: that of its class times its own.
     ///
     /// # Errors
     /// If there is not a weight for every class, or if one is negative or not finite.

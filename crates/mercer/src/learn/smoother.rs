@@ -21,7 +21,7 @@ use super::search::{Criterion, Measure, Score, Scorer, Tally, Tunable};
 use super::settings::kept;
 use super::targets;
 
-/// Rows whose kernel values are looked at where the formula does not show their sign.
+/// Rows whose kernel values are examined if the formula does not show their sign.
 const SAMPLE: usize = 256;
 
 /// The kernel smoother: f(x) = Σᵢ k(x,xᵢ)yᵢ / Σᵢ k(x,xᵢ) (Nadaraya, 1964; Watson, 1964).
@@ -78,7 +78,8 @@ impl Smoother {
         Ok(Tally::score(&[tally]))
     }
 
-    /// Checks that the kernel is a weight on these samples: by its formula, else by its values at pairs of some of them.
+    /// Checks that the kernel is a weight on these samples: by its formula, otherwise by its values at pairs of some of
+    /// them.
     ///
     /// # Errors
     /// If it is not, or if it does not fit the samples.

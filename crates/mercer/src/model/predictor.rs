@@ -1,4 +1,4 @@
-//! What predicts: one of several kinds behind one `predict`.
+//! Predictors: several kinds behind one `predict`.
 
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Kernel;
@@ -57,7 +57,8 @@ impl Predictor {
         }
     }
 
-    /// Whether the outputs can decide between this many classes: one for each, one for the second of two, or one for each pair.
+    /// Whether the number of outputs fits this many classes: one for each, one for the second of two, or one for each
+    /// pair.
     #[must_use]
     pub fn tells_apart(&self, classes: usize) -> bool {
         match self {
@@ -95,7 +96,7 @@ impl Predictor {
         }
     }
 
-    /// The expansion, where it is one or has one as its mean.
+    /// The expansion, if the predictor is one or has one as its mean.
     #[must_use]
     pub fn expansion(&self) -> Option<&Expansion> {
         match self {
@@ -105,7 +106,7 @@ impl Predictor {
         }
     }
 
-    /// The precision that samples are read in.
+    /// The precision in which samples are read.
     #[must_use]
     pub fn dtype(&self) -> Precision {
         match self.rows() {

@@ -29,7 +29,7 @@ pub(crate) struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// What a machine needs of a problem.
+    /// The parts of a problem that a machine needs.
     ///
     /// # Errors
     /// If the targets are of another kind or out of range.
@@ -94,7 +94,7 @@ impl<'a> Work<'a> {
         Self::bounded(svm, training, labels, bound, session)
     }
 
-    /// As [`new`](Self::new), with `bound` in place of the machine's own for a sample of weight 1.
+    /// As [`new`](Self::new), with `bound` in place of the machine's bound for a sample of weight 1.
     pub(super) fn bounded(
         svm: &'a Svm,
         training: &'a Training<'_>,
@@ -114,12 +114,12 @@ impl<'a> Work<'a> {
             check_weights(labels.classes, Some(&factors))?;
             bounds.iter_mut().zip(labels.codes).for_each(|(bound, &code)| *bound *= factors[code]);
         }
-        // The memory is looked up once, not for every program.
+        // The memory budget is divided once, not for every program.
         let cache = Some(svm.solver.cache.unwrap_or(session.memory() / 4));
         Ok(Self { svm, training, labels, session, bounds, settings: SvmSettings { cache, ..svm.solver } })
     }
 
-    /// Solves all programs, and calibrates where that is asked for.
+    /// Solves all programs, and calibrates the machines if requested.
     pub(super) fn machines(&self) -> Result<Machines, LearnError> {
         let mut machines = match self.svm.machine.requires() {
             Requires::Classes => self.classes()?,

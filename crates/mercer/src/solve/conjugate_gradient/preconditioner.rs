@@ -15,7 +15,7 @@ pub trait Preconditioner: Sync {
     /// [`Stopped`] if `watch` requests it.
     fn apply(&self, out: &mut Matrix<f64>, residual: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped>;
 
-    /// In a few words, for the report.
+    /// A short description, for the report.
     fn describe(&self) -> String;
 }
 
@@ -50,7 +50,7 @@ pub struct LowRank {
 }
 
 impl LowRank {
-    /// From a factor of K, for K + λI, or for SKS + λI where there are roots of sample weights.
+    /// Creates the preconditioner from a factor of K, for K + λI, or for SKS + λI if there are roots of sample weights.
     ///
     /// nk² multiply-adds for rank k.
     ///

@@ -20,7 +20,7 @@ pub struct BoxQp {
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     pub(super) start: Vec<f64>,
-    /// Variables of the first group; all of them where there is one group.
+    /// Variables of the first group; all of them if there is only one group.
     pub(super) first: usize,
 }
 
@@ -118,7 +118,7 @@ impl BoxQp {
         let (plus, minus) = upper.split_at(first);
         let (p, m) = (plus.iter().sum::<f64>(), minus.iter().sum::<f64>());
         let largest = 2.0 * p.min(m) / (p + m);
-        // Rounding of the sums must not refuse the largest ν itself.
+        // Rounding of the sums must not reject the largest feasible ν.
         if largest.is_nan() || nu > largest * (1.0 + 1e-12) {
             return Err(SolveError::InfeasibleNu { nu, largest });
         }
@@ -190,7 +190,7 @@ impl BoxQp {
         Ok(self)
     }
 
-    /// The same problem with its bounds, and its start with them, multiplied by `factor`.
+    /// The same problem with its bounds and its start multiplied by `factor`.
     pub(super) fn scaled(&self, factor: f64) -> Self {
         let times = |numbers: &[f64]| numbers.iter().map(|n| n * factor).collect::<Vec<f64>>();
         Self {
@@ -201,8 +201,8 @@ impl BoxQp {
         }
     }
 
-    /// The s for which sβ is best once the bounds have grown by a factor `ratio`, for the answer β to this problem and
-    /// f = Kβ: the objective along that ray is a parabola.
+    /// The s for which sβ minimises the objective after the bounds grow by a factor `ratio`, for the solution β of this
+    /// problem and f = Kβ: the objective along that ray is a parabola.
     pub(super) fn best_factor(&self, beta: &[f64], f: &[f64], ratio: f64) -> f64 {
         if self.start.iter().any(|b| *b != 0.0) {
             // The sums of the groups grow with the bounds.
@@ -231,7 +231,7 @@ impl BoxQp {
         &self.rows
     }
 
-    /// The slope of the objective's separable part at β for growing and for shrinking, infinite where the box is in the way.
+    /// The slopes of the objective's separable part at β for increasing and decreasing β, infinite at a bound.
     pub(super) fn slopes(&self, v: usize, beta: f64) -> (f64, f64) {
         let (q, e) = (self.linear[v], self.kink);
         let up = if beta >= self.upper[v] {
@@ -251,17 +251,17 @@ impl BoxQp {
         (up, low)
     }
 
-    /// How far β may grow along one slope: the value where it ends.
+    /// The largest β on the same linear piece.
     pub(super) fn ceiling(&self, v: usize, beta: f64) -> f64 {
         if self.kink > 0.0 && beta < 0.0 { self.upper[v].min(0.0) } else { self.upper[v] }
     }
 
-    /// How far β may shrink along one slope: the value where it ends.
+    /// The smallest β on the same linear piece.
     pub(super) fn ground(&self, v: usize, beta: f64) -> f64 {
         if self.kink > 0.0 && beta > 0.0 { self.lower[v].max(0.0) } else { self.lower[v] }
     }
 
-    /// Whether β is strictly inside of its box and on one slope.
+    /// Whether β is strictly inside of its box and of a linear piece.
     pub(super) fn is_free(&self, v: usize, beta: f64) -> bool {
         beta > self.lower[v] && beta < self.upper[v] && (self.kink == 0.0 || beta != 0.0)
     }
@@ -273,7 +273,7 @@ impl BoxQp {
     }
 }
 
-/// As much of `total` as fits into each bound, from the first on.
+/// Distributes `total` over the bounds, filling each from the first on.
 fn filled(total: f64, bounds: &[f64]) -> Vec<f64> {
     let mut left = total;
     bounds
