@@ -1,7 +1,7 @@
 //! Kernels from Rust: the named ones, and their sums, products and powers.
 //!
-//! Whatever is made here can be written as text and read again. What would be too large, or would hold a number that
-//! its place does not allow, is an error; so `+` and `*` give a [`Result`]:
+//! Every composed kernel can be written as text and read again. A kernel that is too large, or contains a number that
+//! is not allowed, is an error; so `+` and `*` return a [`Result`]:
 //!
 //! ```
 //! use mercer_kernel::Kernel;
@@ -40,7 +40,7 @@ pub enum ComposeError {
         /// The number received.
         value: f64,
     },
-    /// A factor, or a constant it makes, that is not finite.
+    /// A factor, or a resulting constant, that is not finite.
     #[error("a constant of a kernel must be a finite number, received {value}")]
     NotFinite {
         /// The number.
@@ -77,7 +77,7 @@ impl Kernel {
 
 /// Compositions.
 impl Kernel {
-    /// The sum of kernels; 0 where there are none.
+    /// The sum of kernels; 0 without any.
     ///
     /// # Errors
     /// If it would be larger than a kernel may be.
@@ -89,7 +89,7 @@ impl Kernel {
         checked(several(terms.collect(), 0.0, Expr::Sum), of_parts(kernels, Formula::Sum))
     }
 
-    /// The product of kernels; 1 where there are none.
+    /// The product of kernels; 1 without any.
     ///
     /// # Errors
     /// If it would be larger than a kernel may be.
@@ -131,7 +131,7 @@ fn several(mut operands: Vec<Expr>, neutral: f64, build: fn(Vec<Expr>) -> Expr) 
     }
 }
 
-/// What was written of the kernels, put together; `None` if there are fewer than two.
+/// The combination of the kernels' formulas as written; `None` if there are fewer than two.
 fn of_parts(kernels: &[Kernel], build: fn(Vec<Formula>) -> Formula) -> Option<Formula> {
     (kernels.len() > 1).then(|| build(kernels.iter().map(Kernel::formula).collect()))
 }
