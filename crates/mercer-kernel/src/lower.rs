@@ -198,7 +198,7 @@ pub enum Binary {
     Greatest,
 }
 
-/// A function that the kernel language does not have.
+/// A function that is not part of the kernel language.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Special {
     /// The Matérn function of order ν at √a.
@@ -240,7 +240,7 @@ pub trait Lower {
     /// A function of one argument; not `min` or `max`.
     fn call(&mut self, function: Function, of: NodeId) -> NodeId;
 
-    /// A function that the kernel language does not have.
+    /// A function that is not part of the kernel language.
     fn special(&mut self, function: Special, of: NodeId) -> NodeId;
 
     /// e^(−a).

@@ -134,8 +134,8 @@ impl Shape {
 }
 
 impl Component {
-    /// The stretch of the columns after which the component's law is isotropic: the columns it uses and the scale of
-    /// each. `None` if it never is: laws that are not isotropic, or on different columns, or stretched differently.
+    /// The scaling of the columns that makes the component's law isotropic: the columns it uses and the scale of each.
+    /// `None` if there is none: laws that are not isotropic, or on different columns, or scaled differently.
     #[must_use]
     pub fn isotropic(&self) -> Option<(&[usize], &[f64])> {
         let first = self.laws.first()?;

@@ -1,8 +1,8 @@
-//! The checker: accepts a proof only where every rule application follows from the tree alone.
+//! The checker: accepts a proof only if every rule application follows from the tree alone.
 //!
-//! It shares no code with [`search`](super::search), and it does not trust the algebra of the normal form: forms are data
-//! to it, and that two of them are equal, or that one is the formula, it knows from enclosures of their values at exact
-//! points of the domain ([`value`]).
+//! It shares no code with [`search`](super::search), and it does not trust the algebra of the normal form: forms are
+//! data to it, and it verifies that two of them are equal, or that one equals the formula, by enclosures of their
+//! values at exact points of the domain ([`value`]).
 
 mod branches;
 mod compact;
@@ -39,13 +39,13 @@ use step::step;
 pub(crate) use value::is_nonnegative_constant;
 use value::{Care, Ground, of_form};
 
-/// Why a proof was not accepted.
+/// Why a proof was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{rule}: {reason}")]
 pub struct Rejection {
     /// The rule that was misapplied.
     pub rule: &'static str,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
@@ -135,7 +135,7 @@ fn check_step(proof: &Proof, care: Care) -> Result<(), Rejection> {
         .map_err(|reason| Rejection { rule: proof.rule.name(), reason })
 }
 
-/// Whether the last step of a proof follows from its premises' claims, which are not looked into.
+/// Whether the last step of a proof follows from its premises' claims, which are not verified.
 pub fn follows(proof: &Proof) -> bool {
     check_step(proof, Care::Full).is_ok()
 }

@@ -76,7 +76,7 @@ impl Piecewise {
         Self { ends: Vec::new(), pieces: vec![p] }
     }
 
-    /// The pieces of both functions on common intervals, put together.
+    /// The pieces of both functions, combined on common intervals.
     fn merge(&self, other: &Self, put: impl Fn(&[Q], &[Q]) -> Polynomial) -> Option<Self> {
         let mut ends: Vec<Q> = self.ends.iter().chain(&other.ends).cloned().collect();
         ends.sort();

@@ -1,4 +1,4 @@
-//! Irrational lengths taken out: √3·r is r again in another unit, and a kernel of r on R^d stays one.
+//! Removes irrational lengths: √3·r is r in another unit, and a kernel of r on R^d remains one.
 
 use num_traits::{One, Signed, Zero};
 

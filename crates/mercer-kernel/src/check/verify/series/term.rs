@@ -6,7 +6,7 @@ use super::{FARTHEST, LONGEST, Ratio};
 use crate::check::exact::{self, Q, int, ratio};
 use crate::check::verify::polynomial::{self, Polynomial};
 
-/// What g is.
+/// The function g.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     /// e^(λu).
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Arctangent(Q),
     /// tan cu with c > 0: coefficients ≥ 0 without a two-term recurrence.
     Tangent(Q),
-    /// Coefficients known to be ≥ 0 and nothing else.
+    /// Coefficients known only to be ≥ 0.
     Positive,
 }
 
