@@ -1,4 +1,4 @@
-//! Where requested rows and columns go in a tile.
+//! The positions of requested rows and columns in a tile.
 
 use mercer::gram::{Segment, TileMut};
 

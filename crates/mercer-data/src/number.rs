@@ -1,4 +1,4 @@
-//! Numbers in JSON documents, which have no infinities of their own.
+//! Numbers in JSON documents, including infinities and NaN.
 //!
 //! Fields are marked with `#[serde(with = "mercer_data::number")]`; other values are wrapped in [`Number`].
 
@@ -7,7 +7,8 @@ use std::fmt;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A number that is written as itself where it is finite, else as the text `inf`, `-inf` or `nan`, and read back as it was.
+/// A number that is written as a number if it is finite, otherwise as the text `inf`, `-inf` or `nan`, and read back
+/// exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number(pub f64);
 

@@ -1,4 +1,4 @@
-//! An engine whose kernel matrices are applied elsewhere. All else is computed on this machine.
+//! An engine whose kernel matrices are applied elsewhere; everything else is computed on this machine.
 
 use std::any::Any;
 use std::borrow::Cow;
