@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mercer::data::AnySamples;
-use mercer::gram::{CpuEngine, Engine, Gram, GramError, Resident, ValuesRef, WaveSums};
+use mercer::gram::{Engine, Gram, GramError, Resident, ValuesRef, WaveSums, default_engine};
 use mercer::linalg::SymmetricMatrix;
 
 use crate::cache::Cache;
@@ -95,6 +95,6 @@ impl Engine for CudaEngine {
 
     /// The matrix stays on the host, and the host engine computes with it.
     fn adopt<'a>(&self, order: usize, values: ValuesRef<'a>) -> Result<Box<dyn Gram + 'a>, GramError> {
-        CpuEngine.adopt(order, values)
+        default_engine().adopt(order, values)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use mercer::data::AnySamples;
 use mercer::gram::{
-    CpuEngine, Engine, Gram, GramError, KernelGradient, KernelValues, Metric, Nearest, Resident, Wanted,
+    Gram, GramError, KernelGradient, KernelValues, Metric, Nearest, Resident, Wanted, default_engine,
 };
 use mercer::kernel::Kernel;
 use mercer::real::Precision;
@@ -55,7 +55,7 @@ impl CudaResident {
     /// The samples on the host engine.
     fn host(&self) -> Result<&dyn Resident, GramError> {
         if self.host.get().is_none() {
-            let _ = self.host.set(CpuEngine.load(&self.samples)?);
+            let _ = self.host.set(default_engine().load(&self.samples)?);
         }
         self.host.get().map(|host| &**host).ok_or(GramError::Elsewhere)
     }

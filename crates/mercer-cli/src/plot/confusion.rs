@@ -19,7 +19,7 @@ pub struct Confusion {
     pub counts: Vec<Vec<u64>>,
 }
 
-/// The counts of more classes than this are not written into their cells.
+/// The most classes for which counts are written into the cells.
 const WRITTEN: usize = 16;
 
 impl Confusion {

@@ -11,7 +11,7 @@ use super::scene::{Anchor, Item, Place, Scene, Stroke, Text};
 use super::svg::{RAISED_BY, RAISED_SIZE, drawn, runs};
 use super::{font, system_font};
 
-/// More pixels than this along one edge are refused.
+/// The most pixels along one edge.
 const MOST_PIXELS: f64 = 20_000.0;
 
 impl Scene {
@@ -61,7 +61,7 @@ fn add_lacking(item: &Item, lacking: &mut Vec<char>) {
     }
 }
 
-/// How a shape is painted.
+/// The paint of a shape.
 #[derive(Clone, Copy)]
 struct Look {
     fill: Option<(Colour, f64)>,
@@ -74,7 +74,7 @@ struct Canvas<'a> {
     pixels: Pixmap,
     /// From points to pixels.
     fit: Transform,
-    /// Our own typeface, then one for what it lacks.
+    /// Our own typeface, then one for missing characters.
     faces: Vec<&'a Face<'a>>,
 }
 

@@ -277,7 +277,8 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         watch: &dyn Watch,
     ) -> Result<(Taken, Vec<(usize, f64)>), Stopped> {
         let groups = self.active_groups();
-        let set = self.set.choose(&groups, ends, &self.f, &self.up, &self.low, &self.active, &self.position);
+        let gradient = Ends { groups: &groups, up: &self.up, low: &self.low };
+        let set = self.set.choose(gradient, ends, &self.f, &self.active, &self.position);
         self.inner.seat(self.qp, &set);
         self.seated_all = false;
         self.fill_inner();

@@ -1,7 +1,8 @@
 //! The choice of the working set of a round.
 
 use std::cmp::Ordering;
-use std::ops::Range;
+
+use crate::gram::Ends;
 
 /// The working set of the last round, from which the next one is chosen.
 pub(super) struct WorkingSet {
@@ -23,14 +24,11 @@ impl WorkingSet {
 
     /// The next set, ascending: half of it those that violate the conditions most, as many that may grow as may shrink,
     /// and the other half from the last set, its newest members first.
-    #[allow(clippy::too_many_arguments, reason = "the state of the round, read once")]
     pub fn choose(
         &mut self,
-        groups: &[Range<usize>],
+        Ends { groups, up, low }: Ends<'_>,
         ends: &[(f64, f64)],
         f: &[f64],
-        up: &[f64],
-        low: &[f64],
         active: &[usize],
         position: &[u32],
     ) -> Vec<usize> {
