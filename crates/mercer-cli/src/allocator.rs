@@ -1,14 +1,14 @@
-//! Memory that runs out: a message and exit code 1 instead of an abort.
+//! Reports exhausted memory with a message and exit code 1 instead of an abort.
 //!
-//! The library refuses work that does not fit its memory budget before it starts. What is left, such as small buffers under a tight
-//! `ulimit -v`, ends here.
+//! The library rejects work that does not fit its memory budget before it starts. Other failures, such as small buffers
+//! under a tight `ulimit -v`, end here.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, which ends the program where it has no more memory.
+/// The system's allocator, which ends the program if it has no more memory.
 pub struct Allocator;
 
-// SAFETY: every call goes to the system's allocator as it came, and what that returns is returned.
+// SAFETY: every call is passed unchanged to the system's allocator, and its result is returned.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the contract of `alloc`.
@@ -35,7 +35,7 @@ fn present(pointer: *mut u8, bytes: usize) -> *mut u8 {
     if pointer.is_null() { out_of_memory(bytes) } else { pointer }
 }
 
-/// Nothing is allocated here.
+/// This does not allocate.
 #[cold]
 fn out_of_memory(mut bytes: usize) -> ! {
     let mut digits = [0u8; 20];
@@ -67,10 +67,10 @@ pub fn write_error(text: &[u8]) {
     let _ = unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
 }
 
-/// Ends the program without running anything.
+/// Ends the program without running exit handlers.
 #[cfg(unix)]
 pub fn exit(code: i32) -> ! {
-    // SAFETY: nothing is left to be cleaned up.
+    // SAFETY: no cleanup is needed.
     unsafe { libc::_exit(code) }
 }
 
@@ -85,10 +85,10 @@ fn exit(code: i32) -> ! {
     std::process::exit(code)
 }
 
-/// Where the address space is limited, the threads of the C library share one heap: one for each would reserve 64 MB.
+/// If the address space is limited, the threads of the C library share one heap: one for each would reserve 64 MB.
 pub fn share_one_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: no other thread runs yet, and the call changes a setting alone.
+    // SAFETY: no other thread runs yet, and the call only changes a setting.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1)
     };

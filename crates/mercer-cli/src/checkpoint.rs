@@ -1,4 +1,4 @@
-//! Unfinished work, kept in a file from which it is resumed.
+//! Unfinished work, saved in a file from which it is resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::output::check_output;
 
 const MARK: &[u8] = b"mercer checkpoint 1\n";
 
-/// The time between two writings at least; a slow disk makes it longer.
+/// The least time between two writes; a slow disk makes it longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A file of states, each under the fingerprint of the work it belongs to; or of the trials of one search, as JSON.
@@ -35,7 +35,7 @@ struct Kept {
 }
 
 impl Checkpoint {
-    /// Reads the states that are there, if any; refused where there could be none.
+    /// Reads the saved states, if any; an error if the file cannot be a checkpoint.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         check_output(path, &[])?;
         let states = match read(path)? {
@@ -46,7 +46,7 @@ impl Checkpoint {
         Ok(Self::of(path, false, states))
     }
 
-    /// Reads the trials that are there, if any; and their number.
+    /// Reads the saved trials, if any; also returns their number.
     pub fn of_trials(path: &Path) -> Result<(Self, usize), Failure> {
         let (mut states, mut count) = (BTreeMap::new(), 0);
         if let Some(bytes) = read(path)? {
@@ -69,13 +69,13 @@ impl Checkpoint {
         self.kept().failure.take()
     }
 
-    /// What a user should know where a state could not be written: the work is done all the same.
+    /// The warning that a state could not be written; the work continues.
     pub fn warning(&self) -> Option<String> {
         let failure = &self.kept().failure;
         failure.as_ref().map(|failure| format!("the checkpoint was not saved: {}", failure.message()))
     }
 
-    /// Removes the file: the work is done.
+    /// Removes the file after the work is done.
     pub fn remove(self) {
         let _ = fs::remove_file(&self.path);
     }
@@ -86,7 +86,7 @@ impl Checkpoint {
 }
 
 impl session::Checkpoint for Checkpoint {
-    /// Trials are returned whatever the work is: the search itself refuses those of another one.
+    /// Trials are returned for any work: the search itself rejects those of another one.
     fn load(&self, work: u64) -> Option<Vec<u8>> {
         self.kept().states.get(if self.of_trials { &0 } else { &work }).cloned()
     }
@@ -95,7 +95,7 @@ impl session::Checkpoint for Checkpoint {
         self.of_trials || Instant::now() >= self.kept().due
     }
 
-    /// The file is whole whenever the program ends.
+    /// The file is complete whenever the program ends.
     fn save(&self, work: u64, state: Vec<u8>) {
         let began = Instant::now();
         let mut kept = self.kept();
@@ -111,7 +111,7 @@ impl session::Checkpoint for Checkpoint {
     }
 }
 
-/// The bytes of a file; none where there is no file.
+/// The bytes of a file; `None` if there is no file.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -124,7 +124,7 @@ fn unreadable(message: String) -> Failure {
     Failure::usage(message).hint("name another file, or remove this one")
 }
 
-/// A number that tells a damaged state from a whole one (FNV-1a).
+/// A checksum that detects damaged states (FNV-1a).
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes
         .iter()

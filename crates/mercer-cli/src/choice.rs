@@ -1,4 +1,4 @@
-//! Settings that the command line leaves open, as the library chose them: for people and as JSON.
+//! Settings that the command line leaves open and the library chose: as text and as JSON.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use mercer::learn::search::Measure;
 use mercer::select::Chosen;
 use serde::Serialize;
 
-/// What was chosen, and how it did against a constant prediction.
+/// The chosen settings, and their score compared with a constant prediction.
 #[derive(Debug, Serialize)]
 pub struct Choice {
     /// The settings by the names of their flags.
     settings: BTreeMap<&'static str, String>,
     measure: &'static str,
-    /// The score on rows left out, in the units of the measure.
+    /// The score on held-out rows, in the units of the measure.
     score: f64,
     /// The score of the best constant prediction.
     baseline: Option<f64>,
     criterion: &'static str,
-    /// Rows of the sample that the choice was made on.
+    /// Rows of the sample for the choice.
     rows: usize,
     /// The command that gives the same model.
     command: String,
@@ -77,12 +77,12 @@ impl Choice {
         self.settings.contains_key("kernel")
     }
 
-    /// Lines for people.
+    /// The lines of the report.
     pub fn lines(&self) -> [(&'static str, String); 2] {
         [("chosen", self.text.clone()), ("same model", self.command.clone())]
     }
 
-    /// The warning where nothing was found that predicts.
+    /// The warning that no settings predict better than a constant.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
@@ -95,7 +95,7 @@ fn command(typed: impl Iterator<Item = String>, settings: &[(&'static str, Strin
     format!("mercer {}", words.join(" "))
 }
 
-/// A word as a shell reads it.
+/// A word, quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

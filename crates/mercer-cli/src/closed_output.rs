@@ -1,7 +1,7 @@
 //! A standard output that is closed before the program starts, as by `mercer predict … >&-`.
 //!
-//! Rust opens `/dev/null` in its place before `main`, so that what is written disappears without an error. The state is
-//! therefore noted earlier, and writing then fails as on a pipe that nobody reads.
+//! Rust opens `/dev/null` in its place before `main`, so that output would disappear without an error. The state is
+//! therefore recorded earlier, and writing then fails as on a closed pipe.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,7 +26,7 @@ pub fn was_closed() -> bool {
     CLOSED.load(Ordering::Relaxed)
 }
 
-/// Makes writing to standard output fail where it was closed.
+/// Makes writing to standard output fail if it was closed.
 pub fn refuse_writes() {
     if !was_closed() {
         return;
@@ -35,7 +35,7 @@ pub fn refuse_writes() {
     break_output();
 }
 
-/// Puts a pipe that nobody reads in the place of standard output.
+/// Replaces standard output by a closed pipe.
 #[cfg(unix)]
 fn break_output() {
     let mut ends = [-1; 2];

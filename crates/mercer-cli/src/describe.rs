@@ -1,4 +1,4 @@
-//! Predictors and approximations described for people.
+//! Descriptions of predictors and approximations.
 
 use mercer::data::Number;
 use mercer::design::Approximation;
@@ -7,7 +7,7 @@ use mercer::kernel::check::Domain;
 use mercer::learn::{Learnt, TargetSizes};
 use mercer::model::{Facts, Predictor};
 
-/// Labelled lines on a predictor.
+/// Labelled lines about a predictor.
 pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
     match predictor {
         Predictor::Expansion(expansion) => kernel(&expansion.kernel, expansion.domain),
@@ -43,8 +43,8 @@ fn kernel(kernel: &Kernel, domain: Option<Domain>) -> Vec<(&'static str, String)
     lines
 }
 
-/// Lines about what a Gaussian process learnt: its likelihood, and its hyper-parameters, those of single columns from the most to the
-/// least relevant.
+/// Lines about a learnt Gaussian process: its likelihood, and its hyper-parameters, those of single columns from the
+/// most to the least relevant.
 pub fn learnt(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> {
     let Some(parameters) = facts.read::<Vec<Learnt>>("parameters") else { return Vec::new() };
     let likelihood = facts.number("log_likelihood").unwrap_or(f64::NAN);
@@ -65,7 +65,7 @@ pub fn learnt(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> 
         };
         let bound = at_bound.map_or(String::new(), |end| format!("  at its {end} bound"));
         let is_length = ["sigma", "length", "radius"].contains(&parameter.as_str());
-        // A column with a long length scale hardly matters; other parameters stay before the columns.
+        // A column with a long length scale is hardly relevant; other parameters come before the columns.
         let rank = match (of.len(), is_length, parameter.as_str()) {
             (1, true, _) => value,
             (1, _, "gamma") => 1.0 / value,
@@ -79,7 +79,7 @@ pub fn learnt(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> 
     lines
 }
 
-/// Lines about an approximation from the facts of a fit, with the reason for it where there is one.
+/// Lines about an approximation from the facts of a fit, with the reason for it, if any.
 pub fn approximation(
     facts: &Facts,
     approximation: Approximation,

@@ -1,4 +1,4 @@
-//! The device that a command computes on.
+//! The device of a command.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,13 +7,13 @@ use mercer_cuda::DeviceChoice;
 
 use crate::failure::Failure;
 
-/// The engine of this process: a command opens one device.
+/// The engine of this process; a command opens one device.
 static ENGINE: OnceLock<Arc<dyn Engine>> = OnceLock::new();
 
 /// The engine of the chosen device.
 ///
 /// # Errors
-/// Where a GPU is named that cannot be used.
+/// If the named GPU cannot be used.
 pub fn engine(choice: DeviceChoice) -> Result<Arc<dyn Engine>, Failure> {
     if let Some(engine) = ENGINE.get() {
         return Ok(Arc::clone(engine));
@@ -25,7 +25,7 @@ pub fn engine(choice: DeviceChoice) -> Result<Arc<dyn Engine>, Failure> {
     Ok(Arc::clone(ENGINE.get_or_init(|| engine)))
 }
 
-/// Replaces an interruption that was not requested by the failure of the device that caused it.
+/// Replaces an interruption that was not requested by the device failure that caused it.
 pub fn explain(failure: Failure, interrupted: bool) -> Failure {
     match ENGINE.get().and_then(|engine| engine.take_fault()) {
         Some(fault) if failure.is_interrupt() && !interrupted => {

@@ -1,4 +1,4 @@
-//! Errors on their way to the user: a message, what to do next, and the exit code.
+//! Errors for the user: a message, a hint, and the exit code.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use mercer::model::ModelError;
 use mercer::solve::SolveError;
 use mercer::watch::Stopped;
 
-/// Why a command did not do its work.
+/// Why a command failed.
 #[derive(Debug)]
 pub struct Failure {
     code: u8,
@@ -25,7 +25,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The request or its input must be fixed.
+    /// The request or its input is invalid.
     pub fn usage(message: impl ToString) -> Self {
         Self { code: 2, message: message.to_string(), hint: None }
     }
@@ -55,33 +55,33 @@ impl Failure {
         }
     }
 
-    /// Whether Ctrl-C is the reason.
+    /// Whether Ctrl-C caused the failure.
     pub fn is_interrupt(&self) -> bool {
         self.code == 130
     }
 
-    /// What happened.
+    /// The message.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What the user can do about it, where that is known.
+    /// The hint, if there is one.
     #[cfg(feature = "explore")]
     pub fn advice(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// What the user can do about it.
+    /// A hint for the user.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Tells the user, as one JSON document on standard output where `--json` asks for that, and gives the exit code.
+    /// Reports the failure, as one JSON document on standard output with `--json`, and returns the exit code.
     pub fn report(self) -> ExitCode {
         if std::env::args_os().any(|word| word == "--json") {
             let document = serde_json::json!({ "error": self.message, "hint": self.hint, "code": self.code });
-            // Where that cannot be written, standard error is left.
+            // If that cannot be written, standard error is used.
             if writeln!(io::stdout(), "{document:#}").is_ok() {
                 return ExitCode::from(self.code);
             }
@@ -94,7 +94,7 @@ impl Failure {
     }
 }
 
-/// Writes a line on standard error, if anybody is there to read it.
+/// Writes a line to standard error; a failure is ignored.
 pub fn tell(line: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -229,7 +229,7 @@ impl From<LearnError> for Failure {
     }
 }
 
-/// What to do about work that failed.
+/// Hints for failed work.
 fn hint(error: &LearnError) -> Option<String> {
     Some(match error {
         LearnError::Solve(

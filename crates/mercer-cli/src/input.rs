@@ -1,4 +1,4 @@
-//! From a file to a learning problem: targets, weights, scaling, held-out rows.
+//! Turns a file into a learning problem: targets, weights, scaling, held-out rows.
 
 use std::path::Path;
 
@@ -18,17 +18,17 @@ use crate::args;
 use crate::failure::Failure;
 use crate::score::{Errors, Score};
 
-/// What a fit without some of the rows came to.
+/// The result of a fit without some of the rows.
 pub struct HeldOut {
     /// The errors on these rows, one for each target.
     pub errors: Vec<Errors>,
-    /// What is known about the fit.
+    /// The facts of the fit.
     pub facts: Facts,
 }
 
-/// The rows of a file, with targets as a learner needs them.
+/// The rows of a file, with targets for a learner.
 pub struct Rows {
-    /// As they were read; targets and weights are those of the next fields.
+    /// The rows as read; targets and weights are in the next fields.
     pub dataset: Dataset,
     schema: Schema,
     /// The names of the targets.
@@ -43,7 +43,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The rows that a learner is trained on, to be scaled to mean 0 and deviation 1 unless `scale` says otherwise.
+    /// The training rows, scaled to mean 0 and standard deviation 1 unless `scale` says otherwise.
     pub fn new(
         (dataset, schema): (Dataset, Schema),
         learner: &dyn Learner,
@@ -82,14 +82,14 @@ impl Rows {
         Ok(self)
     }
 
-    /// The same rows as those of a kernel matrix, which are not scaled.
+    /// The same rows as a kernel matrix, which is not scaled.
     pub fn precomputed(mut self) -> Result<Self, Failure> {
         self.gram = Some(kernel_matrix(&self.dataset)?);
         self.scale = ScaleMethod::None;
         Ok(self)
     }
 
-    /// The class of each row, where it is known.
+    /// The class of each row, if known.
     fn codes(&self) -> Option<&[usize]> {
         match &self.targets {
             Targets::Classes { codes, .. } => Some(codes),
@@ -115,14 +115,14 @@ impl Rows {
         }
     }
 
-    /// The problem of all rows, scaled, and notes for the user: on the reading, and on columns with one value throughout.
+    /// The problem of all rows, scaled, and notes for the user: on the reading, and on constant columns.
     pub fn problem(&self) -> Result<(Problem<'_>, Vec<String>), Failure> {
         let (problem, constant) = self.part(None)?;
         let constant = constant_columns(&constant, &self.dataset.feature_names);
         Ok((problem, self.dataset.notes.iter().cloned().chain(constant).collect()))
     }
 
-    /// The problem of some rows or of all, and the columns with one value throughout.
+    /// The problem of some rows or of all, and the constant columns.
     pub fn part(&self, chosen: Option<&[usize]>) -> Result<(Problem<'_>, Vec<usize>), Failure> {
         let features = match chosen {
             Some(rows) => self.dataset.features.select(rows),
@@ -145,9 +145,9 @@ impl Rows {
         Ok((Problem::new(inputs, targets).weighted(weights).with_origin(origin), constant))
     }
 
-    /// The rows to train on and those held out; none where none are.
+    /// The rows to train on and the held-out ones; `None` if none are held out.
     pub fn split(&self, fraction: f64, session: &Session<'_>) -> Result<Option<Split>, Failure> {
-        // A row of a kernel matrix that is held out takes its column with it, which the model would have to do without.
+        // Holding out a row of a kernel matrix would also remove its column, which the model needs.
         let fraction = if self.gram.is_some() { 0.0 } else { fraction };
         let rows = self.dataset.nrows();
         let split = Split::hold_out(rows, fraction, session.seed())
@@ -160,7 +160,7 @@ impl Rows {
         Ok(split)
     }
 
-    /// Chooses what is open on rows that are not held out; none where they are too few.
+    /// Chooses the open settings on rows that are not held out; `None` if they are too few.
     pub fn choose(
         &self,
         learner: &AnyLearner,
@@ -180,8 +180,8 @@ impl Rows {
         Ok(self.part(split.as_ref().map(|split| &split.train[..]))?.0)
     }
 
-    /// The errors on held-out rows of a model that is trained on the others; none where no row is held out, and the reason where
-    /// the others alone cannot be learnt from.
+    /// The errors on held-out rows of a model that is trained on the others; `None` if no row is held out, and the
+    /// reason where the others alone cannot be learnt from.
     pub fn hold_out(
         &self,
         learner: &dyn Learner,
@@ -215,7 +215,7 @@ impl Rows {
     }
 }
 
-/// Reads a file to train on. Where no target is named, a column of text is more likely the target than a feature.
+/// Reads a training file. If no target is named, a column of text is more likely the target than a feature.
 pub fn read(method: Method, path: &Path, options: &ReadOptions) -> Result<(Dataset, Schema), Failure> {
     let missing = options.target.is_empty() && method != Method::OneClass;
     let read = data::read(path, options).map_err(|error| match error {
@@ -239,7 +239,7 @@ pub fn read(method: Method, path: &Path, options: &ReadOptions) -> Result<(Datas
     }
 }
 
-/// A file for as many passes as it takes.
+/// A file that is read in passes.
 pub fn passes(
     data: &Path,
     input: &args::Input,
@@ -270,19 +270,19 @@ pub fn passes(
     }
 }
 
-/// What a user should know about the rows of a file.
+/// Notes for the user about the rows of a file.
 pub fn notes(passes: &FilePasses) -> Vec<String> {
     let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
     passes.notes().iter().cloned().chain(constant_columns(&passes.survey().constant, &names)).collect()
 }
 
-/// No target was named.
+/// The error that no target was named.
 fn missing_target(source: &str, columns: &[String]) -> Failure {
     let columns: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
     Failure::usage(format!("--target is missing; {source} has the columns {}", columns.join(", ")))
 }
 
-/// A note on columns that are constant, where there are any.
+/// A note on constant columns, if any.
 fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
     let name = |&c: &usize| names.get(c).cloned().unwrap_or_else(|| format!("column {c}"));
     let first: Vec<String> = constant.iter().take(8).map(name).collect();
@@ -290,7 +290,7 @@ fn constant_columns(constant: &[usize], names: &[String]) -> Option<String> {
     (!constant.is_empty()).then(|| format!("constant columns, not scaled: {}{more}", first.join(", ")))
 }
 
-/// The class of each row where the target is 1 for inliers and -1 for outliers.
+/// The class of each row for a target of 1 for inliers and -1 for outliers.
 fn inliers(target: &Target) -> Option<Vec<usize>> {
     let classes = Classes::inliers();
     (0..target.values.len()).map(|row| classes.find(&target.values, row).ok().flatten()).collect()
@@ -314,16 +314,16 @@ fn classes(dataset: &Dataset, learner: &dyn Learner) -> Result<Targets<'static>,
     Ok(Targets::Classes { codes: codes.into(), classes })
 }
 
-/// More distinct numbers than this, and with fractions, are no classes.
+/// The most distinct numbers that count as classes if some have fractions.
 const FRACTIONS: usize = 10;
 
-/// More distinct numbers than this, in less than twice as many rows, are no classes either.
+/// The most distinct numbers that count as classes if there are fewer than twice as many rows.
 const WHOLE: usize = 20;
 
-/// Refuses a target of numbers that looks measured, not counted out.
+/// Rejects a numeric target that looks continuous.
 fn refuse_measurements(dataset: &Dataset, target: &Target, method: Method) -> Result<(), Failure> {
     let Some(values) = target.values.numbers() else { return Ok(()) };
-    // Neighbours take numbers as classes only where they are told to.
+    // Neighbours treat numbers as classes only on request.
     if method == Method::Knn {
         return Ok(());
     }

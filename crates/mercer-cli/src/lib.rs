@@ -1,6 +1,7 @@
 //! The command `mercer`: fit, predict and inspect kernel machines.
 //!
-//! It is a library so that cargo compiles it beside the library that it depends on: a program waits for all of that to end.
+//! It is a library so that cargo compiles it in parallel with the library that it depends on: a program would wait for
+//! that to finish.
 
 mod allocator;
 mod args;
@@ -73,7 +74,7 @@ pub fn main() -> ExitCode {
     finish(outcome.map(|()| 0))
 }
 
-/// Reports a command line that cannot be understood; help and the version are printed on standard output.
+/// Reports an invalid command line; help and the version are printed on standard output.
 fn misunderstood(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let written = error.print().and_then(|()| std::io::stdout().flush());

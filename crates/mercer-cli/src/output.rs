@@ -1,4 +1,4 @@
-//! What commands print: lines for people or one JSON document.
+//! The output of commands: lines of text or one JSON document.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::args::Common;
 use crate::failure::{Failure, tell};
 
-/// Prints a report: `json` as one document where asked for, else `lines` of a label and a text, else nothing.
+/// Prints a report: one JSON document if requested, otherwise `lines` of a label and a text, or nothing.
 pub fn report(common: &Common, json: &impl Serialize, lines: &[(&str, String)]) -> Result<(), Failure> {
     if common.json {
         return print_json(json);
@@ -41,7 +41,7 @@ pub fn print_lines(lines: &[(&str, String)]) -> Result<(), Failure> {
         .map_err(|error| Failure::stdout(&error))
 }
 
-/// Refuses to write a file that is read, be it by another name.
+/// Rejects writing to a file that is also read, even by another name.
 pub fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let Some(file) = path.canonicalize().ok().filter(|file| file.is_file()) else { return Ok(()) };
     match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == file)) {
@@ -53,7 +53,7 @@ pub fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> 
     }
 }
 
-/// Finds out before the work, not after it, that a file cannot be written, or is one of those that are read.
+/// Checks before the work that a file can be written and is not one of the input files.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     refuse_overwriting(path, inputs)?;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -70,14 +70,14 @@ pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     tempfile::tempfile_in(folder).map(drop).map_err(|error| Failure::write(path, &error))
 }
 
-/// Prints a note on standard error, unless quiet.
+/// Prints a note to standard error, unless quiet.
 pub fn note(common: &Common, text: &str) {
     if !common.quiet {
         tell(format_args!("note: {text}"));
     }
 }
 
-/// Warns on standard error.
+/// Prints a warning to standard error.
 pub fn warn(text: &str) {
     tell(format_args!("warning: {text}"));
 }

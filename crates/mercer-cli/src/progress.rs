@@ -12,14 +12,14 @@ use crate::allocator::{exit, write_error};
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Whether work is under way that checks [`STOP`].
+/// Whether work that checks [`STOP`] is running.
 static WORKING: AtomicBool = AtomicBool::new(false);
 
-/// How long a stage runs before its bar is drawn.
+/// The time before a stage's bar is drawn.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Listens for Ctrl-C. It asks work that is under way to stop; a second one, or one before the work (nothing is written
-/// then), ends the program at once.
+/// Handles Ctrl-C. The first one asks running work to stop; a second one, or one before the work starts (nothing is
+/// written then), ends the program immediately.
 #[cfg(unix)]
 pub fn listen() {
     extern "C" fn interrupt(_: libc::c_int) {
@@ -51,7 +51,7 @@ pub fn listen() {
     });
 }
 
-/// Whether this Ctrl-C ends the program: it is the second one, or nothing is under way that would stop.
+/// Whether this Ctrl-C ends the program: it is the second one, or no work is running.
 fn ends_the_program() -> bool {
     STOP.swap(true, Ordering::Relaxed) || !WORKING.load(Ordering::Relaxed)
 }
@@ -85,12 +85,12 @@ impl Stage {
 }
 
 impl Progress {
-    /// A bar, or none where `quiet`.
+    /// A bar, or none if `quiet`.
     pub fn new(quiet: bool) -> Self {
         Self { quiet, stage: Mutex::new(None) }
     }
 
-    /// Takes the bar off the screen.
+    /// Removes the bar from the screen.
     pub fn finish(&self) {
         if let Some(stage) = self.stage.lock().unwrap_or_else(PoisonError::into_inner).take() {
             stage.bar.finish_and_clear();
@@ -99,7 +99,8 @@ impl Progress {
 }
 
 impl Watch for Progress {
-    /// From the first stage on Ctrl-C is left to the work; before it, while the program may wait for its input, the program ends.
+    /// From the first stage on, the work handles Ctrl-C; before that, while the program may wait for input, Ctrl-C ends
+    /// the program.
     fn begin(&self, name: &str, total: u64) {
         WORKING.store(true, Ordering::Relaxed);
         if self.quiet {

@@ -14,7 +14,8 @@ use mercer::solve::svm::SvmSettings;
 use crate::args::{Approx, Fit, Multiclass, Solver, methods_of};
 use crate::failure::Failure;
 
-/// The learner that the command line describes. Columns that the kernel or the features choose by name are not bound to places yet.
+/// The learner that the command line describes. Columns chosen by name in the kernel or the features are not resolved
+/// to indices yet.
 pub fn learner(arguments: &Fit) -> Result<AnyLearner, Failure> {
     refuse_what_does_not_apply(arguments)?;
     refuse_contradictions(arguments)?;
@@ -29,7 +30,8 @@ pub fn bound(learner: AnyLearner, arguments: &Fit, names: &[String]) -> Result<A
     Ok(learner.bind(names)?)
 }
 
-/// A kernel text as a kernel: with the places of the columns it names or, where they are not known yet, a column that no data has.
+/// Parses a kernel text; named columns are replaced by their indices or, if these are unknown, by a column beyond any
+/// data.
 pub fn kernel(text: &str, names: Option<&[String]>) -> Result<Kernel, Failure> {
     let text = match names {
         _ if !names_columns(text) => text.to_owned(),
@@ -39,7 +41,7 @@ pub fn kernel(text: &str, names: Option<&[String]>) -> Result<Kernel, Failure> {
     Ok(text.parse()?)
 }
 
-/// The learner on data with these columns, or with columns that are not known yet.
+/// The learner on data with these columns, or with columns that are still unknown.
 fn of_columns(arguments: &Fit, names: Option<&[String]>) -> Result<AnyLearner, Failure> {
     if arguments.method == Method::Gp {
         return Ok(gp(arguments, names)?.into());
@@ -56,7 +58,7 @@ fn of_columns(arguments: &Fit, names: Option<&[String]>) -> Result<AnyLearner, F
     })
 }
 
-/// What the command line leaves to be chosen: the penalty where no flag gives one, and the kernel where it is not given either.
+/// The settings to choose: the penalty if no flag gives one, and the kernel if it is not given either.
 pub fn open(arguments: &Fit) -> Option<Open> {
     use Method::{Logistic, NuSvc, NuSvr, OneClass, Ridge, Svc, Svr};
     let method = arguments.method;
@@ -100,7 +102,7 @@ fn lift(arguments: &Fit, names: Option<&[String]>) -> Result<Lift, Failure> {
     })
 }
 
-/// Whether a proof is asked for.
+/// Whether a proof is required.
 fn admission(arguments: &Fit) -> Admission {
     if arguments.assume_psd { Admission::Assume } else { Admission::Check }
 }
@@ -244,7 +246,7 @@ fn svm(arguments: &Fit, lift: Lift) -> Svm {
         .solver(SvmSettings { tol: arguments.tol.unwrap_or(usual.tol), cache: arguments.memory, ..usual })
 }
 
-/// A flag that the method would ignore is a mistake of the user's: say so.
+/// Rejects flags that the method would ignore.
 fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
     let flags = [
         ("kernel", arguments.kernel.is_some()),
@@ -291,7 +293,7 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Flags with a value that the method does not know, and flags that contradict each other.
+/// Rejects values that the method does not support, and contradictory flags.
 fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
     use Solver::{Auto, Batch, Cg, Cholesky, Gd, Mixed, Newton, Primal, Sgd};
     let method = arguments.method;

@@ -12,20 +12,20 @@ use crate::args::{Approx, Criterion, Tune, tuned_methods_of};
 use crate::failure::Failure;
 use crate::settings::kernel;
 
-/// What is searched for, beside the `?` of the kernel.
+/// The search, in addition to the `?` of the kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The learner; its kernel has a `?` for each hyper-parameter to search for.
     pub learner: AnyLearner,
-    /// ε or ν of support vector regression and one-class estimation, where it is a number.
+    /// ε or ν of support vector regression and one-class estimation, if it is a number.
     number: f64,
-    /// The values of λ, C, ν or k; none for their usual range.
+    /// The values of λ, C, ν or k; `None` for their default range.
     pub shared: Option<SearchSpace>,
-    /// The values of ε or ν of support vector regression; none where it is a number.
+    /// The values of ε or ν of support vector regression; `None` if it is a number.
     pub second: Option<Values>,
 }
 
-/// The search that the command line asks for. Columns that are chosen by name are not bound to places yet.
+/// The requested search. Columns chosen by name are not resolved to indices yet.
 pub fn settings(arguments: &Tune) -> Result<Settings, Failure> {
     refuse_what_does_not_apply(arguments)?;
     check_approximation(arguments)?;
@@ -72,7 +72,7 @@ fn read(shared: Shared, text: &str) -> Result<SearchSpace, Failure> {
     shared.read(text).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// The learner, with `second` for ε or ν of machines that have it beside what is searched for.
+/// The learner, with `second` as ε or ν of machines that have one in addition to the searched hyper-parameter.
 fn learner(arguments: &Tune, second: f64, names: Option<&[String]>) -> Result<AnyLearner, Failure> {
     let admission = if arguments.assume_psd { Admission::Assume } else { Admission::Check };
     let weights = arguments.class_weight.clone().unwrap_or_default();
@@ -109,7 +109,7 @@ fn lift(arguments: &Tune, names: Option<&[String]>) -> Result<Lift, Failure> {
     })
 }
 
-/// A flag that the method would ignore is a mistake of the user's: say so.
+/// Rejects flags that the method would ignore.
 fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     let method = arguments.method;
     let flags = [
@@ -168,7 +168,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     }
 }
 
-/// Refuses options that cannot be combined with an approximation.
+/// Rejects options that cannot be combined with an approximation.
 fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
     match arguments.approx {
         Some(Approx::As(_)) => check_criterion(arguments)?,
@@ -181,7 +181,7 @@ fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a criterion that needs the kernel matrix.
+/// Rejects a criterion that needs the kernel matrix.
 pub fn check_criterion(arguments: &Tune) -> Result<(), Failure> {
     match arguments.criterion(true) {
         Criterion::Folds | Criterion::Holdout => Ok(()),

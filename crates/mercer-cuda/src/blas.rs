@@ -1,4 +1,4 @@
-//! Calls of cuBLAS and cuSOLVER, in either precision. Matrices are column after column, as these libraries see them.
+//! Calls of cuBLAS and cuSOLVER, in either precision. Matrices are column-major, as these libraries require.
 
 use std::ffi::c_void;
 
@@ -17,17 +17,17 @@ pub(crate) struct Blas {
     factors: DnHandle,
 }
 
-/// A matrix: where it is, and the entries from one column to the next.
+/// A matrix: its address, and the entries from one column to the next.
 pub(crate) type At = (u64, usize);
 
-/// Whether a matrix is used as it is or transposed.
+/// Whether a matrix is transposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     AsIs,
     Transposed,
 }
 
-/// The side of the unknowns that a triangle stands on.
+/// The side of the triangle relative to the unknowns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
@@ -48,7 +48,7 @@ const NOT_ONES: cublas::cublasDiagType_t = cublas::cublasDiagType_t::CUBLAS_DIAG
 
 impl Blas {
     /// # Errors
-    /// Where a library is missing or fails.
+    /// If a library is missing or fails.
     pub fn new(device: &Device) -> Result<Self, CudaError> {
         // SAFETY: both only try to load a library by its name.
         if !unsafe { cublas::is_culib_present() && cusolver::is_culib_present() } {
@@ -169,7 +169,7 @@ impl Blas {
         // SAFETY: the caller's promise.
         unsafe {
             match precision {
-                // One right-hand side has a function of its own, which is faster.
+                // One right-hand side has a separate, faster function.
                 Precision::Double if side == Side::Left && n == 1 => cublas::cublasDtrsv_v2(
                     handle,
                     UPPER,

@@ -1,4 +1,4 @@
-//! Compiled source, kept on disk by its text, the architecture and the version of the compiler.
+//! A cache of compiled source on disk, by the text, the architecture and the version of the compiler.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// `MERCER_CACHE`, else `XDG_CACHE_HOME/mercer`, else `~/.cache/mercer`; nothing is kept where none of these is set or
-    /// `MERCER_CACHE` is empty.
+    /// `MERCER_CACHE`, else `XDG_CACHE_HOME/mercer`, else `~/.cache/mercer`; nothing is stored if none of these is set
+    /// or `MERCER_CACHE` is empty.
     #[must_use]
     pub fn of_user() -> Self {
         let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
@@ -28,15 +28,15 @@ impl Cache {
         Self { directory: Some(directory) }
     }
 
-    /// What was kept for `key`, which holds all that the compiled source depends on.
+    /// The source stored for `key`, which contains everything that the compiled source depends on.
     #[must_use]
     pub fn load(&self, key: &str) -> Option<Vec<u8>> {
         let bytes = fs::read(self.path(key)?).ok()?;
-        // The key stands in front, so that two keys with one digest do not share a file.
+        // The key is stored first, so that two keys with the same digest do not share a file.
         bytes.strip_prefix(key.as_bytes())?.strip_prefix(&[0]).map(<[u8]>::to_vec)
     }
 
-    /// Keeps `compiled` for `key`.
+    /// Stores `compiled` for `key`.
     pub fn save(&self, key: &str, compiled: &[u8]) {
         let Some(path) = self.path(key) else { return };
         let Some(directory) = path.parent() else { return };
@@ -45,7 +45,7 @@ impl Cache {
         }
         let own = path.with_extension(format!("{}", std::process::id()));
         let bytes = [key.as_bytes(), &[0], compiled].concat();
-        // Another process sees the whole file or none.
+        // Another process sees the complete file or none.
         if fs::write(&own, bytes).and_then(|()| fs::rename(&own, &path)).is_err() {
             let _ = fs::remove_file(&own);
         }

@@ -1,4 +1,4 @@
-//! The device that a user names.
+//! The choice of a device by the user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use mercer::gram::{Engine, default_engine};
 use crate::engine::CudaEngine;
 use crate::error::CudaError;
 
-/// Where kernel matrices are computed, as a user names it.
+/// The device for kernel matrices, as named by the user.
 ///
 /// ```
 /// use mercer_cuda::DeviceChoice;
@@ -33,7 +33,7 @@ impl DeviceChoice {
     /// The engine of the device.
     ///
     /// # Errors
-    /// Where a GPU is named that cannot be used. `auto` falls back to the host.
+    /// If the named GPU cannot be used. `auto` falls back to the host.
     pub fn engine(self) -> Result<Arc<dyn Engine>, CudaError> {
         let gpu = |ordinal| CudaEngine::new(ordinal).map(|engine| Arc::new(engine) as Arc<dyn Engine>);
         match self {

@@ -1,7 +1,8 @@
 //! Symmetric matrices and their Cholesky factors on a device.
 //!
-//! The lower triangle of a matrix is stored row after row. cuBLAS and cuSOLVER see columns: to them it is the upper triangle, and the
-//! factor is U = Lᵀ. Work goes from one block of rows to the next, so that each call is short enough for a stop to be seen soon:
+//! The lower triangle of a matrix is stored row after row. cuBLAS and cuSOLVER use column-major order: for them it is
+//! the upper triangle, and the factor is U = Lᵀ. Work proceeds in blocks of rows, so that each call is short enough for
+//! a quick stop:
 //!
 //! ```text
 //! A_j  ← A_j − L_j L_:ᵀ      the rows of block j, with all that is known to its left
@@ -27,7 +28,7 @@ const DENSE: &str = include_str!("kernels/dense.cuh");
 /// Operations of a product that take about 0.15 s.
 const PIECE: f64 = 8e12;
 
-/// Rows of the part of a block that is inverted.
+/// Rows of the inverted part of a block.
 const INVERSE: usize = 512;
 
 /// Launches a function of `dense.cuh`, with `real` of this precision.
@@ -84,7 +85,7 @@ impl DeviceMatrix {
             [argument(&at), argument(&order), argument(&lambda), argument(&roots_at), argument(&noise_at)];
         // SAFETY: the arguments of `regularise`, which writes rows up to the diagonal.
         unsafe { launch(&self.device, self.precision, "regularise", by_rows(self.order), &arguments)? };
-        // Roots and noise are in use until then.
+        // Roots and noise must live until then.
         self.device.wait()
     }
 
@@ -94,7 +95,7 @@ impl DeviceMatrix {
         (address(&self.device, &self.values) + ((column * self.order + row) * bytes) as u64, self.order)
     }
 
-    /// Rows of a block: fewer where a product with all that is known would take long.
+    /// Rows of a block: fewer if a product with all known rows would take long.
     fn block(&self) -> usize {
         let rows = PIECE / (0.5 * (self.order as f64).powi(2));
         ((rows / 512.0) as usize * 512).clamp(512, 2048)
@@ -235,14 +236,14 @@ impl SymmetricMatrix for DeviceMatrix {
     }
 }
 
-/// A matrix of the host that is copied to a device when it is factored.
+/// A matrix on the host that is copied to a device when it is factored.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     device: Arc<Device>,
     host: HostMatrix<f64>,
 }
 
-/// Order below which the host factors a matrix in less time than it takes to copy it.
+/// The order below which the host factors a matrix faster than it is copied.
 const SMALL: usize = 512;
 
 impl Waiting {
@@ -282,18 +283,18 @@ pub(crate) struct DeviceFactor {
     diagonal: Vec<f64>,
 }
 
-/// Right-hand sides up to which each is solved for by itself: the library reads the factor at the speed of memory then.
+/// The most right-hand sides that are solved one by one: the library then reads the factor at memory bandwidth.
 const FEW: usize = 6;
 
-/// Columns of an inverse that are solved for at a time.
+/// Columns of an inverse per solve.
 const INVERTED: usize = 1024;
 
 /// Rows of a block of a triangular solve.
 const SOLVED: usize = 2048;
 
 impl DeviceFactor {
-    /// Copies right-hand sides to the device, works on them there and copies them back. Singles are rounded relative to the largest
-    /// entry.
+    /// Copies right-hand sides to the device, runs `work` on them and copies them back. In single precision they are
+    /// scaled by the largest entry.
     fn with_columns(
         &self,
         rhs: &mut Dense<f64>,

@@ -1,4 +1,4 @@
-//! Quadratic problems in a box, solved on the device: `kernels/descent.cuh`, round after round.
+//! Box-constrained quadratic problems, solved on the device in rounds of `kernels/descent.cuh`.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -75,16 +75,16 @@ impl State {
     };
 }
 
-/// How long the host waits for rounds between looks at the watch.
+/// The time for rounds between checks of the watch.
 const LOOK: Duration = Duration::from_millis(60);
 
-/// Most rounds that are launched before the host looks whether the solver has ended.
+/// The most rounds launched before the host checks whether the solver has ended.
 const AHEAD: u32 = 8;
 
-/// Parts of the changed rows that are summed apart.
+/// Parts of the changed rows with separate sums.
 const SPLITS: usize = 16;
 
-/// Most features of a row that one launch copies side by side.
+/// The most features of a row that one launch copies.
 const COPIERS: usize = 1024;
 
 /// Solves `problem` over a square matrix from `beta` with `f` = Kβ. The caller holds the device's lock.
@@ -113,19 +113,19 @@ pub(crate) fn descend(
     })
 }
 
-/// A problem in the memory of a device, and what works on it.
+/// A problem in the memory of a device, and its functions.
 struct Solver<'a> {
     matrix: &'a Matrix,
     shape: DescentShape,
     functions: Functions,
     problem: Problem,
-    /// Features of all variables; nothing where they are those of the matrix.
+    /// Features of all variables; `None` if they are those of the matrix.
     own: Option<Features>,
     /// Features of the rows to compute.
     picked: Features,
     beta: Bytes,
     f: Bytes,
-    /// The other parts of the problem, which only their addresses are needed of.
+    /// The other parts of the problem, of which only the addresses are needed.
     _constant: [Bytes; 3],
     state: Bytes,
     keys: Bytes,
@@ -322,7 +322,7 @@ impl<'a> Solver<'a> {
         self.advance(SPLITS)
     }
 
-    /// Adds what `splits` parts have summed to f and decides whether to go on.
+    /// Adds the sums of `splits` parts to f and decides whether to continue.
     fn advance(&self, splits: usize) -> Result<(), CudaError> {
         let (device, n) = (self.device(), self.problem.count as usize);
         let [state, parts, ends] = [&self.state, &self.parts, &self.ends].map(|bytes| address(device, bytes));

@@ -19,12 +19,12 @@ use crate::source::REDUCE;
 /// Bytes on a device.
 pub(crate) type Bytes = CudaSlice<u8>;
 
-/// A device and what was compiled for it. Work is done in one stream, by one caller at a time.
+/// A device and its compiled functions. Work runs in one stream, for one caller at a time.
 #[derive(Debug)]
 pub(crate) struct Device {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    /// What the compiler is told, and what compiled source is kept under.
+    /// The compiler options, which are also part of the cache key.
     architecture: String,
     version: String,
     /// Multiprocessors.
@@ -41,7 +41,7 @@ pub(crate) struct Device {
 /// Why work on a device ended early.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// The watch asked for it.
+    /// The watch asked to stop.
     Stopped,
     /// The device failed.
     Failed(CudaError),
@@ -77,7 +77,7 @@ impl Grid {
     }
 }
 
-/// How long a launch is meant to take: short enough for a stop to be seen soon.
+/// The target time of a launch: short enough for a quick stop.
 const LAUNCH: Duration = Duration::from_millis(80);
 
 impl Device {
@@ -109,7 +109,7 @@ impl Device {
         let (_, total) = result::mem_get_info()?;
         let total = total as u64;
         let (mut of_major, mut of_minor) = (0, 0);
-        // SAFETY: two places to write to.
+        // SAFETY: both pointers are valid for writing.
         let _ = unsafe { compiler::nvrtcVersion(&mut of_major, &mut of_minor) };
         Ok(Arc::new(Self {
             context,
@@ -131,19 +131,20 @@ impl Device {
         self.context.name().unwrap_or_else(|_| "CUDA device".to_owned())
     }
 
-    /// Bytes free and in all. What other processes use is not free.
+    /// Free and total bytes. Memory of other processes is not free.
     pub fn memory(&self) -> Result<(u64, u64), CudaError> {
         self.context.bind_to_thread()?;
         let (free, total) = result::mem_get_info()?;
         Ok((free as u64, total as u64))
     }
 
-    /// Bytes that matrices may take: nine tenths of the device's memory, whatever is free, so that decisions are the same in every run.
+    /// Bytes that matrices may take: nine tenths of the device's memory, free or not, so that decisions are the same in
+    /// every run.
     pub fn room(&self) -> u64 {
         self.total / 10 * 9
     }
 
-    /// The stream that all work is done in.
+    /// The stream of all work.
     pub fn stream(&self) -> &CudaStream {
         &self.stream
     }
@@ -153,7 +154,7 @@ impl Device {
         Arc::clone(&self.stream)
     }
 
-    /// The last failure that a method without an error to return met.
+    /// The last failure in a method that cannot return an error.
     pub fn take_fault(&self) -> Option<CudaError> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -162,12 +163,12 @@ impl Device {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
-    /// Waits until no other caller works on the device.
+    /// Locks the device for this caller.
     pub fn lock(&self) -> MutexGuard<'_, ()> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory that nothing was written to.
+    /// Uninitialised memory.
     pub fn allocate(&self, bytes: usize) -> Result<Bytes, CudaError> {
         // SAFETY: callers write before they read.
         unsafe { self.stream.alloc::<u8>(bytes.max(16)) }.map_err(|error| match (error.0, self.memory()) {
@@ -206,7 +207,7 @@ impl Device {
         Ok(self.stream.synchronize()?)
     }
 
-    /// The function `name` of `text`, compiled where it was not before; `shared` is the shared memory it may take.
+    /// The function `name` of `text`, compiled on first use; `shared` is the shared memory that it may take.
     pub fn function(&self, text: &str, name: &str, shared: usize) -> Result<CudaFunction, CudaError> {
         let function = self.module(text)?.load_function(name)?;
         function.set_attribute(
@@ -264,8 +265,8 @@ impl Device {
         Ok(())
     }
 
-    /// Calls `launch(first, count)` for pieces of `blocks` that take [`LAUNCH`] each, and asks `watch` between them. One piece is
-    /// on its way while another is waited for.
+    /// Calls `launch(first, count)` for pieces of `blocks` that take [`LAUNCH`] each, and checks `watch` between them.
+    /// One piece runs while the host waits for another.
     pub fn in_pieces(
         &self,
         blocks: usize,
@@ -299,7 +300,7 @@ impl Device {
         Ok(self.wait()?)
     }
 
-    /// cuBLAS and cuSOLVER, loaded when they are first needed.
+    /// cuBLAS and cuSOLVER, loaded on first use.
     pub fn blas(&self) -> Result<&Blas, CudaError> {
         if self.blas.get().is_none() {
             self.context.bind_to_thread()?;
@@ -308,7 +309,7 @@ impl Device {
         self.blas.get().ok_or(CudaError::NoSolver)
     }
 
-    /// The outcome for a method that can only say [`Stopped`]: a failure is kept for the engine to tell.
+    /// The result for a method that can only return [`Stopped`]: a failure is recorded for the engine.
     pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
         ended.map_err(|ended| {
             if let Ended::Failed(error) = ended {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mercer::data::AnySamples;
-use mercer::gram::{CpuEngine, Engine, Gram, GramError, Resident, ValuesRef, WaveSums};
+use mercer::gram::{Engine, Gram, GramError, Resident, ValuesRef, WaveSums, default_engine};
 use mercer::linalg::SymmetricMatrix;
 
 use crate::cache::Cache;
@@ -16,10 +16,11 @@ use crate::resident::CudaResident;
 /// Computes kernel matrices on an NVIDIA GPU.
 ///
 /// Values are computed in the precision of the samples, as by the host engine; sums over tiles are in double precision and in a fixed
-/// order, so that the same card gives the same bits in every run. Nothing of a matrix is stored: [`Gram::store`] returns the same
-/// matrix, since computing its values again is faster than reading them.
+/// order, so that the same card gives the same bits in every run. Matrices are not stored: [`Gram::store`] returns the
+/// same matrix, since recomputing its values is faster than reading them.
 ///
-/// Methods that cannot return an error of the device end as if stopped; [`Engine::take_fault`] then says what happened.
+/// Methods that cannot return an error of the device end as if stopped; [`Engine::take_fault`] then returns the
+/// failure.
 #[derive(Clone)]
 pub struct CudaEngine {
     device: Arc<Device>,
@@ -32,15 +33,15 @@ impl fmt::Debug for CudaEngine {
 }
 
 impl CudaEngine {
-    /// The engine of the device `ordinal`, whose compiled source is kept in the user's cache directory.
+    /// The engine of the device `ordinal`, with compiled source in the user's cache directory.
     ///
     /// # Errors
-    /// Where there is no such device, or where the driver or the compiler is missing.
+    /// If there is no such device, or if the driver or the compiler is missing.
     pub fn new(ordinal: usize) -> Result<Self, CudaError> {
         Self::with_cache(ordinal, Cache::of_user())
     }
 
-    /// As [`new`](Self::new), with compiled source kept in `cache`.
+    /// As [`new`](Self::new), with compiled source in `cache`.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -58,10 +59,10 @@ impl CudaEngine {
         self.device.name()
     }
 
-    /// Bytes of memory that are free and that there are.
+    /// Free and total bytes of memory.
     ///
     /// # Errors
-    /// Where the driver fails.
+    /// If the driver fails.
     pub fn free_memory(&self) -> Result<(u64, u64), CudaError> {
         self.device.memory()
     }
@@ -92,8 +93,8 @@ impl Engine for CudaEngine {
         Ok(Box::new(CudaResident::new(&self.device, samples.view().into_owned())?))
     }
 
-    /// The matrix stays on the host, whose engine computes with it.
+    /// The matrix stays on the host, and the host engine computes with it.
     fn adopt<'a>(&self, order: usize, values: ValuesRef<'a>) -> Result<Box<dyn Gram + 'a>, GramError> {
-        CpuEngine.adopt(order, values)
+        default_engine().adopt(order, values)
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a device.
+//! Errors of devices.
 
 use cudarc::cublas::result::CublasError;
 use cudarc::cusolver::result::CusolverError;
@@ -6,19 +6,19 @@ use cudarc::driver::DriverError;
 use mercer::gram::GramError;
 use mercer::memory::human;
 
-/// Why a device could not be used or did not do its work.
+/// Why a device could not be used or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CudaError {
-    /// The driver's library is not there.
+    /// The driver's library is missing.
     #[error("no NVIDIA driver: the library libcuda was not found")]
     NoDriver,
-    /// The compiler's library is not there.
+    /// The compiler's library is missing.
     #[error(
         "no CUDA compiler: the library libnvrtc was not found (it is part of the CUDA toolkit and of the Python package nvidia-cuda-nvrtc)"
     )]
     NoCompiler,
-    /// The libraries of matrix products and factorisations are not there.
+    /// The libraries of matrix products and factorisations are missing.
     #[error(
         "no cuBLAS or no cuSOLVER: the library libcublas or libcusolver was not found (both are part of the CUDA toolkit and of the \
          Python packages nvidia-cublas and nvidia-cusolver)"
@@ -27,12 +27,12 @@ pub enum CudaError {
     /// There is no device with this number.
     #[error("no CUDA device {wanted}: {found} found")]
     NoDevice {
-        /// The number asked for.
+        /// The number requested.
         wanted: usize,
-        /// How many there are.
+        /// The number of devices.
         found: usize,
     },
-    /// The device is older than the source that is printed for it.
+    /// The device is too old for the printed source.
     #[error("the CUDA device has compute capability {major}.{minor}; 8.0 or later is needed")]
     TooOld {
         /// Its compute capability.
@@ -43,17 +43,17 @@ pub enum CudaError {
     /// The device has too little memory.
     #[error("{} of GPU memory needed, {} of {} free", human(*needed), human(*free), human(*total))]
     Memory {
-        /// Bytes asked for.
+        /// Bytes requested.
         needed: u64,
         /// Bytes free.
         free: u64,
-        /// Bytes in all.
+        /// Total bytes.
         total: u64,
     },
     /// Printed source did not compile.
     #[error("the CUDA source of a kernel did not compile: {log}")]
     Compile {
-        /// What the compiler said.
+        /// The output of the compiler.
         log: String,
     },
     /// A call of the driver failed.

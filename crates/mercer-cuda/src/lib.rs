@@ -1,10 +1,11 @@
 //! Kernel matrices on NVIDIA GPUs.
 //!
-//! A kernel expression, compiled to a tile program by the library, is printed as CUDA C++ ([`source`]), compiled for the card by NVRTC
-//! and kept on disk. [`CudaEngine`] is an engine like that of the host: pass it to a session and every learner uses it.
+//! A kernel expression, compiled to a tile program by the library, is printed as CUDA C++ ([`source`]), compiled for
+//! the card by NVRTC and cached on disk. [`CudaEngine`] is an engine like that of the host: pass it to a session and
+//! every learner uses it.
 //!
-//! Nothing of CUDA is needed to build this crate. At run time it needs NVIDIA's driver and the library NVRTC; without them
-//! [`CudaEngine::new`] returns an error that says what is missing.
+//! Building this crate does not need CUDA. At run time it needs NVIDIA's driver and the library NVRTC; without them
+//! [`CudaEngine::new`] returns an error that names the missing library.
 //!
 //! ```
 //! use mercer_cuda::CudaEngine;

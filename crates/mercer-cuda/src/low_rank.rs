@@ -1,4 +1,4 @@
-//! The factor F of K ≈ FFᵀ on a device, in single precision, column after column.
+//! The factor F of K ≈ FFᵀ on a device, in single precision and column-major.
 
 use mercer::data::Matrix as Dense;
 use mercer::gram::{Gram, LowRankFactor, NewColumns, Penalty};
@@ -20,11 +20,11 @@ pub(crate) struct DeviceLowRank {
     columns: usize,
 }
 
-/// Numbers that are widened at a time.
+/// Numbers converted to double precision at a time.
 const WIDENED: usize = 1 << 27;
 
 impl DeviceLowRank {
-    /// No columns yet, with room for `rank`. The caller holds the device's lock.
+    /// An empty factor, with room for `rank` columns. The caller holds the device's lock.
     pub fn new(matrix: &Matrix, rank: usize) -> Result<Self, CudaError> {
         let values = matrix.device().allocate(matrix.rows().count * rank * 4)?;
         Ok(Self { matrix: matrix.clone(), values, columns: 0 })

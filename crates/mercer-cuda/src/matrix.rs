@@ -38,24 +38,24 @@ struct Inner {
     numbers: Vec<u8>,
     x_rows: Arc<Rows>,
     x: Arc<Features>,
-    /// The columns, where they are other samples.
+    /// The columns, if they are other samples.
     z: Option<Arc<Features>>,
-    /// The factor of half-precision fragments; nothing where tensor cores are of no use.
+    /// The factor of half-precision fragments; `None` without tensor cores.
     fragment_scale: Option<f32>,
     diagonal: OnceLock<Vec<f64>>,
 }
 
-/// Features from which on tensor cores are faster than plain arithmetic.
+/// The number of features from which tensor cores are faster than plain arithmetic.
 const TENSOR_WIDTH: usize = 2;
 
-/// Columns that a block of threads sums over, at most: more blocks of threads than the device runs at once leave none of it idle.
+/// The most columns per block of threads: with more blocks than the device runs at once, no part of it is idle.
 const LONGEST_SPLIT: usize = 1 << 17;
 
-/// Bytes of kernel values that are computed before they are copied to the host.
+/// Bytes of kernel values computed before each copy to the host.
 const BAND: usize = 1 << 28;
 
 impl Matrix {
-    /// `largest` is the largest feature where all is one product.
+    /// `largest` is the largest feature if the kernel is a function of one product.
     pub fn new(
         source: Source,
         x_rows: Arc<Rows>,
@@ -90,7 +90,7 @@ impl Matrix {
         &self.inner.x_rows.device
     }
 
-    /// The same, for what outlives the matrix.
+    /// The same, for values that outlive the matrix.
     pub fn shared_device(&self) -> &Arc<Device> {
         &self.inner.x_rows.device
     }
@@ -149,7 +149,7 @@ impl Matrix {
         if self.inner.printed.source.symmetric {
             return self.multiply(columns, rows, rhs, out, watch);
         }
-        // No kernel of use is so; its values are multiplied on the host.
+        // Useful kernels are not of this kind; values are multiplied on the host.
         let width = columns.count;
         out.entries_mut().fill(0.0);
         self.values(rows, columns, |_| width, watch, &mut |first, band| {
@@ -306,7 +306,7 @@ impl Matrix {
     pub fn fill_rows(&self, chosen: &[usize], out: u64, precision: Precision) -> Result<(), CudaError> {
         let rows = self.chosen(chosen)?;
         self.fill_as(precision, (&rows, &self.inner.x), out, (0, rows.count), self.inner.x.count)?;
-        // The features of the rows are in use until then.
+        // The features of the rows must live until then.
         self.device().wait()
     }
 
@@ -362,7 +362,7 @@ impl Matrix {
         unsafe { device.launch(function, grid, &arguments) }
     }
 
-    /// What a method that can only say [`Stopped`] returns.
+    /// The result for a method that can only return [`Stopped`].
     pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
         self.device().told(ended)
     }
@@ -402,18 +402,19 @@ fn fragment_scale(source: &Source, largest: f64) -> Option<f32> {
         return None;
     }
     if source.layout.is_started() {
-        // Exponents are what they are; half precision holds numbers up to 65504.
+        // Exponents need no scaling; half precision holds numbers up to 65504.
         return (largest < 3e4).then_some(1.0);
     }
     if largest == 0.0 {
         return Some(1.0);
     }
-    // The largest feature comes to between 64 and 128; a factor of two powers changes no digit.
+    // The largest feature is scaled to between 64 and 128; a power of two changes no digit.
     let exponent = 6.0 - largest.log2().floor();
     (exponent.abs() < 60.0).then(|| 2f32.powi(exponent as i32))
 }
 
-/// Columns of each part of a product, a multiple of whole blocks: at most [`LONGEST_SPLIT`], fewer where there are few rows.
+/// Columns of each part of a product, a multiple of whole blocks: at most [`LONGEST_SPLIT`], fewer if there are few
+/// rows.
 pub(crate) fn per_split(blocks: usize, columns: usize, tile: usize, processors: usize) -> usize {
     let wanted = (processors * 6).div_ceil(blocks.max(1)).max(1);
     let unit = tile.max(128);
@@ -421,8 +422,8 @@ pub(crate) fn per_split(blocks: usize, columns: usize, tile: usize, processors: 
     most.clamp(unit, LONGEST_SPLIT)
 }
 
-/// Right-hand sides in the precision of the tiles, divided by a power of two that keeps them in range; zeros where there is no
-/// sample.
+/// Right-hand sides in the precision of the tiles, divided by a power of two that keeps them in range; zeros for
+/// padding.
 fn right_hand_sides<T: Real + crate::device::Plain>(
     device: &Device,
     (rhs, first, count): (&Dense<f64>, usize, usize),
@@ -526,7 +527,7 @@ impl Gram for Matrix {
         self.inner.printed.source.cost
     }
 
-    /// NaN everywhere where the device fails.
+    /// NaN everywhere if the device fails.
     fn diagonal(&self) -> Cow<'_, [f64]> {
         Cow::Borrowed(self.inner.diagonal.get_or_init(|| {
             let _work = self.device().lock();
@@ -537,7 +538,7 @@ impl Gram for Matrix {
         }))
     }
 
-    /// NaN everywhere where the device fails.
+    /// NaN everywhere if the device fails.
     fn block(&self, rows: &[usize], columns: &[usize], mut out: TileMut<'_>) {
         let _ = places(&out, rows.len(), columns.len());
         let _work = self.device().lock();
@@ -587,7 +588,7 @@ impl Gram for Matrix {
         self.told(descent::descend(self, problem, beta, f, watch)).map(Some)
     }
 
-    /// No rows are kept: the device computes them again in less time than it takes to read them.
+    /// No rows are cached: the device recomputes them faster than it reads them.
     fn row_sums<'a>(&'a self, columns: &[usize], _: KeepRows) -> Box<dyn RowSums + 'a> {
         Box::new(CudaRowSums::new(self, columns))
     }
@@ -609,7 +610,7 @@ impl Gram for Matrix {
         Ok(Box::new(device.told(stored())?))
     }
 
-    /// Only where there is no room for double precision, which is as fast.
+    /// Only if there is no room for double precision, which is as fast.
     fn prefers_single(&self) -> bool {
         let needed = (self.nrows() as u64).saturating_mul(self.nrows() as u64).saturating_mul(8);
         needed > self.device().room()
@@ -621,7 +622,7 @@ impl Gram for Matrix {
         Ok(Box::new(device.told(DeviceLowRank::new(self, rank).map_err(Ended::Failed))?))
     }
 
-    /// The same matrix: the device computes values in less time than it takes to read them.
+    /// The same matrix: the device computes values faster than it reads them.
     fn store(&self, form: StoreAs, _: &dyn Watch) -> Result<Stored, Stopped> {
         Ok(match form {
             StoreAs::F64 | StoreAs::F32 => Stored::Gram(Box::new(self.clone())),

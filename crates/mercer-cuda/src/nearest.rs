@@ -1,4 +1,4 @@
-//! The nearest rows of queries, by the arithmetic of the host.
+//! The nearest rows of queries, with the same arithmetic as on the host.
 
 use std::ffi::c_void;
 
@@ -12,16 +12,17 @@ use crate::device::{Device, Ended, Grid};
 use crate::rows::{Rows, address};
 use crate::source::nearest as text_of;
 
-/// Bytes of distances that are computed before the nearest are chosen.
+/// Bytes of distances computed before each selection of the nearest.
 const BAND: usize = 1 << 30;
 
 /// Queries and rows of a block of threads.
 const SIDE: usize = 64;
 
-/// Columns up to which the host finds neighbours sooner: it looks at few pairs of rows there.
+/// The most columns for which the host is faster, since it visits few pairs of rows.
 const FEW_COLUMNS: usize = 16;
 
-/// Whether the device's plain search suits these samples: dense ones of many columns whose squares are normal numbers.
+/// Whether the device's exhaustive search suits these samples: dense ones with many columns whose squares are normal
+/// numbers.
 pub(crate) fn is_suited(samples: &AnySamples<'_>, queries: &AnySamples<'_>) -> bool {
     let largest = |samples: &AnySamples<'_>| with_samples!(samples, s => s.stored_values().par_iter().map(|v| v.to_f64().abs()).reduce(|| 0.0, |a, b| if b <= a { a } else { b }));
     let are_usual = || {
@@ -31,8 +32,8 @@ pub(crate) fn is_suited(samples: &AnySamples<'_>, queries: &AnySamples<'_>) -> b
     !samples.is_sparse() && !queries.is_sparse() && samples.ncols() > FEW_COLUMNS && are_usual()
 }
 
-/// The `k` rows nearest to each query, nearest first; nothing where the device does not compute the metric. `k` is from 1 to the number
-/// of rows.
+/// The `k` rows nearest to each query, nearest first; `None` if the device does not compute the metric. `k` is from 1
+/// to the number of rows.
 pub(crate) fn nearest(
     device: &Device,
     rows: &Rows,

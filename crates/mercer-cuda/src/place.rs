@@ -1,11 +1,11 @@
-//! Where requested rows and columns go in a tile.
+//! The positions of requested rows and columns in a tile.
 
 use mercer::gram::{Segment, TileMut};
 
 /// The row of the output of each of `rows` requested rows, and the segments of the `columns` requested columns.
 ///
 /// # Panics
-/// Where the segments do not cover the request in order, or go beyond the stride or the buffer.
+/// If the segments do not cover the request in order, or go beyond the stride or the buffer.
 pub(crate) fn places(tile: &TileMut<'_>, rows: usize, columns: usize) -> (Vec<usize>, Vec<Segment>) {
     let rows: Vec<usize> = covering(tile.rows, rows).iter().flat_map(|s| s.at..s.at + s.from.len()).collect();
     let columns = covering(tile.columns, columns);

@@ -1,4 +1,4 @@
-//! Printed source on a device: its table of constants, and its functions once they are compiled.
+//! Printed source on a device: its table of constants and its compiled functions.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use crate::device::{Bytes, Device};
 use crate::error::CudaError;
 use crate::source::{Entry, Source};
 
-/// Source and what was made of it. All matrices of a kernel share one.
+/// Source and its compiled functions, shared by all matrices of a kernel.
 #[derive(Debug)]
 pub(crate) struct Printed {
     pub source: Source,
@@ -24,7 +24,7 @@ impl Printed {
         Ok(Self { source, table, functions: Mutex::default() })
     }
 
-    /// The function of an entry, compiled where it was not before.
+    /// The function of an entry, compiled on first use.
     pub fn function(&self, device: &Device, entry: Entry) -> Result<CudaFunction, CudaError> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, function)) = functions.iter().find(|(e, _)| *e == entry) {

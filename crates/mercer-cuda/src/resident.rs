@@ -1,11 +1,11 @@
-//! Samples that a device computes with.
+//! Samples on a device.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use mercer::data::AnySamples;
 use mercer::gram::{
-    CpuEngine, Engine, Gram, GramError, KernelGradient, KernelValues, Metric, Nearest, Resident, Wanted,
+    Gram, GramError, KernelGradient, KernelValues, Metric, Nearest, Resident, Wanted, default_engine,
 };
 use mercer::kernel::Kernel;
 use mercer::real::Precision;
@@ -20,22 +20,22 @@ use crate::nearest::{is_suited, nearest};
 use crate::rows::Rows;
 use crate::source::{Source, is_printable};
 
-/// Samples of a [`CudaEngine`](crate::CudaEngine), here and on the device.
+/// Samples of a [`CudaEngine`](crate::CudaEngine), on the host and on the device.
 ///
-/// Sparse samples are held in full on the device; where that takes more than half of its free memory, all work with them is the
-/// host engine's.
+/// Sparse samples are stored as dense ones on the device; if that takes more than half of its free memory, the host
+/// engine does all work with them.
 pub(crate) struct CudaResident {
     device: Arc<Device>,
     samples: AnySamples<'static>,
-    /// Nothing where the host does the work.
+    /// `None` if the host does the work.
     rows: Option<Arc<Rows>>,
     /// Column means, rounded to single precision so that subtracting them from nearby values is exact.
     means: Vec<f64>,
-    /// The same samples for the host engine, loaded when first needed.
+    /// The same samples for the host engine, loaded on first use.
     host: OnceLock<Box<dyn Resident>>,
 }
 
-/// Most constants of a kernel that fit into the arguments of a launch.
+/// The most constants of a kernel that fit the arguments of a launch.
 const MOST_NUMBERS: usize = 400;
 
 impl CudaResident {
@@ -52,15 +52,15 @@ impl CudaResident {
         Ok(Self { device: Arc::clone(device), samples, rows, means, host: OnceLock::new() })
     }
 
-    /// The samples as the host engine knows them.
+    /// The samples on the host engine.
     fn host(&self) -> Result<&dyn Resident, GramError> {
         if self.host.get().is_none() {
-            let _ = self.host.set(CpuEngine.load(&self.samples)?);
+            let _ = self.host.set(default_engine().load(&self.samples)?);
         }
         self.host.get().map(|host| &**host).ok_or(GramError::Elsewhere)
     }
 
-    /// The matrix of these samples with themselves or `other`; nothing where the host is to compute it.
+    /// The matrix of these samples with themselves or `other`; `None` if the host computes it.
     pub fn matrix(
         &self,
         kernel: &Kernel,
@@ -157,7 +157,7 @@ impl Resident for CudaResident {
         self.samples.ncols()
     }
 
-    /// Where the device has no room for the chosen rows, the host does the work with them.
+    /// If the device has no room for the chosen rows, the host does the work with them.
     fn select(&self, rows: &[usize]) -> Box<dyn Resident> {
         let samples = self.samples.select(rows);
         let means = means(&samples);

@@ -13,7 +13,7 @@ pub(crate) struct CudaRowSums<'a> {
     matrix: &'a Matrix,
     /// The chosen columns, by their index in the matrix.
     chosen: Vec<usize>,
-    /// Their features; nothing where the device had no room for them, which the next call reports.
+    /// Their features; `None` if the device had no room for them, which the next call reports.
     columns: Option<Features>,
     evaluations: u64,
 }
@@ -65,7 +65,7 @@ impl RowSums for CudaRowSums<'_> {
         Ok(ends.map_or_else(Vec::new, |ends| extremes(ends, f)))
     }
 
-    /// NaN everywhere where the device fails.
+    /// NaN everywhere if the device fails.
     fn rows(&mut self, rows: &[usize], mut out: TileMut<'_>) {
         let width = self.chosen.len();
         let matrix = self.matrix;

@@ -16,7 +16,7 @@ use crate::source::{Entry, Source};
 /// Rows of a block of features.
 pub(crate) const BLOCK: usize = 128;
 
-/// Samples in the memory of a device, row after row, in the precision they came in.
+/// Samples in the memory of a device, row-major, in their original precision.
 #[derive(Debug)]
 pub(crate) struct Rows {
     pub device: Arc<Device>,
@@ -26,7 +26,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Copies samples to the device, zeros and all.
+    /// Copies samples to the device as dense rows.
     pub fn new(device: &Arc<Device>, samples: &AnySamples<'_>) -> Result<Self, CudaError> {
         let _work = device.lock();
         let (values, precision) = match samples {
@@ -37,7 +37,7 @@ impl Rows {
         Ok(Self { device: Arc::clone(device), count: samples.nrows(), precision, values })
     }
 
-    /// Where the numbers are.
+    /// The address of the numbers.
     pub fn at(&self) -> u64 {
         address(&self.device, &self.values)
     }
@@ -77,7 +77,7 @@ pub(crate) fn arguments(values: &[u64]) -> Vec<*const c_void> {
     values.iter().map(|value| std::ptr::from_ref(value).cast()).collect()
 }
 
-/// Where bytes are on the device.
+/// The address of bytes on the device.
 pub(crate) fn address(device: &Device, bytes: &Bytes) -> u64 {
     bytes.device_ptr(device.stream()).0
 }
@@ -93,7 +93,7 @@ pub(crate) struct Features {
     fragments: [OnceLock<Bytes>; 2],
 }
 
-/// Which side of a matrix features are on.
+/// The side of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Its rows.
@@ -113,7 +113,7 @@ pub(crate) struct Side {
 }
 
 impl Features {
-    /// Room for `count` rows, a multiple of whole blocks, that nothing was written to.
+    /// Uninitialised memory for `count` rows, a multiple of whole blocks.
     pub fn room(device: &Device, source: &Source, count: usize) -> Result<Self, CudaError> {
         let bytes = source.layout.precision.bytes() as usize;
         Ok(Self {
@@ -125,12 +125,12 @@ impl Features {
         })
     }
 
-    /// Where the features and the numbers are.
+    /// The addresses of the features and the numbers.
     pub fn addresses(&self, device: &Device) -> [u64; 2] {
         [address(device, &self.features), address(device, &self.scalars)]
     }
 
-    /// What device functions are given.
+    /// The argument of device functions.
     pub fn side(&self, device: &Device, role: Role) -> Side {
         // Rows and columns have the same fragments unless these are packed.
         let fragments = self.fragments[role as usize].get().or_else(|| self.fragments[0].get());
@@ -142,7 +142,7 @@ impl Features {
         }
     }
 
-    /// Makes the fragments that tensor cores read, scaled by `scale`. The caller holds the device's lock.
+    /// Creates the fragments for tensor cores, scaled by `scale`. The caller holds the device's lock.
     pub fn split(&self, device: &Device, printed: &Printed, scale: f32, role: Role) -> Result<(), CudaError> {
         let source = &printed.source;
         let role = if source.is_packed() { role } else { Role::Rows };
@@ -168,7 +168,7 @@ impl Features {
     }
 }
 
-/// Numbers of samples, which can be copied as they are.
+/// The number type of samples, which can be copied as bytes.
 fn upload<T: Real + crate::device::Plain>(
     device: &Device,
     samples: &Samples<'_, T>,

@@ -19,7 +19,7 @@ const WAVES: &str = include_str!("kernels/waves.cuh");
 /// Features of a block of rows.
 const BLOCK: usize = 1 << 27;
 
-/// Rows of a block at most: as many as a launch has blocks of threads for.
+/// The most rows of a block: the limit of a launch.
 const MOST_ROWS: usize = 1 << 19;
 
 /// Rows of a block of threads, as in `waves.cuh`.

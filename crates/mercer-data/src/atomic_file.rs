@@ -8,11 +8,11 @@ use super::error::DataError;
 /// Writes a file under a temporary name in its folder, then gives it its own name: a reader sees the old file or the
 /// new one, never a part. Nothing is left behind on an error.
 ///
-/// A path that is there and is no regular file (`/dev/stdout`, a named pipe) is written to directly. A new file gets
-/// the permissions any new file would get, an existing one keeps its own, and a symbolic link is followed.
+/// An existing path that is not a regular file (`/dev/stdout`, a named pipe) is written to directly. A new file gets
+/// the default permissions, an existing one keeps its own, and a symbolic link is followed.
 ///
 /// # Errors
-/// Where the folder is absent, the file cannot be created, written, flushed to the disk or renamed, or `write` fails.
+/// If the folder is absent, the file cannot be created, written, flushed to the disk or renamed, or `write` fails.
 pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -34,7 +34,7 @@ fn try_write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
         write(&mut stream)?;
         return stream.flush();
     }
-    // The link's own place would be overwritten by the rename, so the file it leads to is what is replaced, or made.
+    // The rename would overwrite the link itself, so the file that it points to is replaced or created.
     let path = &match (&existing, path.read_link()) {
         (Some(_), _) => path.canonicalize()?,
         (None, Ok(target)) => path.parent().unwrap_or(Path::new("")).join(target),
@@ -53,7 +53,7 @@ fn try_write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Without this the temporary file's private mode would outlive the rename.
+        // Without this the file would keep the private mode of the temporary file.
         builder.permissions(permissions.clone().unwrap_or_else(|| std::fs::Permissions::from_mode(0o666)));
     }
     let temporary = builder.tempfile_in(folder)?;

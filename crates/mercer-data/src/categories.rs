@@ -15,7 +15,7 @@ pub(super) struct Categories {
 }
 
 impl Categories {
-    /// A column without rows, whose categories are known.
+    /// A column without rows, with known categories.
     pub fn known(texts: &[String]) -> Self {
         let known = texts.iter().cloned().zip(0..).collect();
         Self { known, texts: texts.to_vec(), codes: Vec::new() }
@@ -31,7 +31,7 @@ impl Categories {
         &self.codes
     }
 
-    /// The code of `text`, where it is known.
+    /// The code of `text`, if it is known.
     pub fn find(&self, text: &str) -> Option<u32> {
         self.known.get(text).copied()
     }
@@ -49,13 +49,13 @@ impl Categories {
         self.codes.push(code);
     }
 
-    /// Forgets all but the first `nrows` rows.
+    /// Removes all but the first `nrows` rows.
     pub fn truncate(&mut self, nrows: usize) {
         self.codes.truncate(nrows);
     }
 
-    /// Orders the categories by their text, so that the features do not depend on the order of the rows, and forgets
-    /// those that were only in rows left out.
+    /// Orders the categories by their text, so that the features do not depend on the order of the rows, and removes
+    /// those that were only in dropped rows.
     pub fn settle(&mut self) {
         let mut used = vec![false; self.texts.len()];
         for &code in self.codes.iter().filter(|code| **code != NO_CATEGORY) {

@@ -16,14 +16,14 @@ use crate::real::{Precision, Real};
 
 /// Reads the file at `path` (`-`: standard input) `rows_per_chunk` rows at a time, as `schema` says.
 ///
-/// Columns are matched by name where both the training file and this one have a header: their order is free and
-/// others are ignored. Otherwise they are matched by place, with or without the targets. Targets that are there are
-/// returned. No more than one chunk is held, save that an `.npz` file or an array in Fortran order is held whole.
+/// Columns are matched by name if both the training file and this one have a header: their order is free and others are
+/// ignored. Otherwise they are matched by position, with or without the targets. Targets are returned if present. At
+/// most one chunk is in memory, except that an `.npz` file or an array in Fortran order is read as a whole.
 ///
-/// A category that was not in the training data is an error, or taken as missing where missing values are filled in.
+/// A category that was not in the training data is an error, or treated as missing if missing values are filled in.
 ///
 /// # Errors
-/// Where the file cannot be opened or lacks columns that the schema names.
+/// If the file cannot be opened or lacks columns that the schema names.
 pub fn chunks(path: &Path, schema: &Schema, rows_per_chunk: usize) -> Result<FileChunks, DataError> {
     FileChunks::open(Source::path(path), schema, rows_per_chunk, Layout::default())
 }
@@ -39,7 +39,7 @@ pub struct FileChunks {
 }
 
 impl FileChunks {
-    /// [`chunks`] from any source, laid out as `layout` says.
+    /// [`chunks`] from any source, with the layout `layout`.
     ///
     /// # Errors
     /// As for [`chunks`].
@@ -55,7 +55,7 @@ impl FileChunks {
         Ok(Self { file, schema, rows_per_chunk, stream, started: false, failed: false })
     }
 
-    /// The schema the rows are read under.
+    /// The schema of the rows.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
@@ -168,7 +168,7 @@ struct TableStream<T> {
     phase: Phase,
     columns: Vec<FeatureColumn>,
     names: Vec<String>,
-    /// Which of the schema's targets the file has.
+    /// The targets of the schema that the file has.
     targets: Vec<usize>,
 }
 
@@ -210,7 +210,7 @@ impl<T: Real> Stream for SparseStream<T> {
             return Ok(None);
         }
         let mut targets = sparse_targets(&mut rows);
-        // Rows of a model without targets, or with another number of them, are not to be scored.
+        // Rows of a model without targets, or with another number of them, are not scored.
         if targets.len() != schema.targets.len() {
             targets.clear();
         }

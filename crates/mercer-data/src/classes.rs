@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Matrix, TargetValues};
 
-/// Distinct labels, sorted where [`of`](Self::of) found them; numbers from elsewhere may be in another order.
+/// Distinct labels, sorted if they come from [`of`](Self::of); numbers from elsewhere may be in another order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Classes {
-    /// Labels that are integers, of which every digit counts.
+    /// Labels that are integers, kept exactly.
     Integers(Vec<i64>),
     /// Labels that are numbers.
     Numbers(Vec<f64>),
@@ -17,8 +17,8 @@ pub enum Classes {
 }
 
 impl Classes {
-    /// The distinct values of a target, sorted, and the class of each row. Rows whose target is not known (NaN, or the empty
-    /// text) must not be among them. Texts that are all integers are [`Integers`](Self::Integers).
+    /// The distinct values of a target, sorted, and the class of each row. Rows whose target is unknown (NaN, or the
+    /// empty text) must be excluded. Texts that are all integers are [`Integers`](Self::Integers).
     #[must_use]
     pub fn of(values: &TargetValues) -> (Self, Vec<usize>) {
         match values {
@@ -71,7 +71,7 @@ impl Classes {
     /// The label of class `code` as text.
     ///
     /// # Panics
-    /// Where there is no such class.
+    /// If there is no such class.
     #[must_use]
     pub fn name(&self, code: usize) -> String {
         match self {
@@ -81,13 +81,14 @@ impl Classes {
         }
     }
 
-    /// The class of a row of `values`: none where the row's target is not known, `Err` with its label where that is no class.
+    /// The class of a row of `values`: `None` if the row's target is unknown, `Err` with its label if that is not a
+    /// class.
     ///
     /// # Errors
-    /// The label of the row, where no training row had it.
+    /// The label of the row, if no training row had it.
     ///
     /// # Panics
-    /// Where there is no such row.
+    /// If there is no such row.
     pub fn find(&self, values: &TargetValues, row: usize) -> Result<Option<usize>, String> {
         let (number, text) = match values {
             TargetValues::Numbers(values) if values[row].is_nan() => return Ok(None),
@@ -115,7 +116,7 @@ impl Classes {
     }
 }
 
-/// The distinct values, sorted, and the place of each value among them.
+/// The distinct values, sorted, and the index of each value among them.
 fn distinct<T: Ord + Clone>(values: &[T]) -> (Vec<T>, Vec<usize>) {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! A hash of numbers, by which one set of rows is distinguished from another.
+//! A hash of numbers that distinguishes sets of rows.
 
 use super::{AnySamples, Samples, Storage};
 use crate::real::Real;
@@ -38,7 +38,7 @@ impl Content {
     }
 
     fn word(&mut self, word: u64) {
-        // A product moves bits upwards only; the rotation moves the high ones down again.
+        // A multiplication moves bits only upwards; the rotation moves the high ones down again.
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }

@@ -1,4 +1,4 @@
-//! Tables in text: comma, semicolon, tab or blank separated, with a header or without.
+//! Text tables separated by commas, semicolons, tabs or blanks, with or without a header.
 
 use super::error::{DataError, Place, RowNumber};
 use super::fields::{Cell, Parsed, has_decimal_comma, parse_comma_number, parse_number};
@@ -10,7 +10,7 @@ use super::rows::RowBuilder;
 use super::source::Opened;
 use crate::real::Real;
 
-/// A table in text, its columns named, standing before its first row of data.
+/// A text table with its column names, positioned before its first row of data.
 pub(super) struct TextTable {
     pub names: Vec<String>,
     /// Whether the names come from a header.
@@ -19,11 +19,11 @@ pub(super) struct TextTable {
     /// Whether numbers have a decimal comma.
     comma: bool,
     records: Records,
-    /// The line up to which rows were found not to be plain.
+    /// The line up to which rows are known not to be plain.
     unusual_until: u64,
 }
 
-/// Bytes of lines that are parsed at a time.
+/// Bytes of lines parsed at a time.
 const BLOCK: usize = 1 << 22;
 
 impl TextTable {
@@ -84,7 +84,7 @@ impl TextTable {
 }
 
 impl TextTable {
-    /// Reads some rows where those that come next are plain numbers; false where they are not.
+    /// Reads some rows if the next ones are plain numbers; otherwise returns false.
     fn read_plain<T: Real>(&mut self, rows: &mut RowBuilder<T>, limit: usize) -> Result<bool, DataError> {
         let Some(delimiter) = self.records.delimiter().filter(|_| self.records.line() >= self.unusual_until)
         else {
@@ -113,8 +113,8 @@ impl TextTable {
     }
 }
 
-/// The first record after the comments at the beginning of a file. The last comment is the header where it has a name for each
-/// column, as NumPy writes it.
+/// The first record after the comments at the beginning of a file. The last comment is the header if it has a name for
+/// each column, as written by NumPy.
 fn first_record(records: &mut Records, comma: bool) -> Result<Option<Record>, DataError> {
     let mut comment = None;
     loop {
@@ -155,8 +155,8 @@ fn uses_decimal_comma(head: &[u8], delimiter: Delimiter) -> bool {
     found
 }
 
-/// Whether the first record names the columns: it does where none of its fields is a number, and where some field
-/// that is not a number stands above one that is.
+/// Whether the first record is a header: if none of its fields is a number, or if some field that is not a number is
+/// above one that is.
 fn is_header(first: &Record, second: Option<&Record>, comma: bool) -> bool {
     let parse = if comma { parse_comma_number } else { parse_number };
     let is_text = |field: &[u8]| matches!(parse(field), Parsed::Text);

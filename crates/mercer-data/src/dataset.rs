@@ -1,4 +1,4 @@
-//! A data set: features, targets and where they came from.
+//! A data set: features, targets and their origin.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ pub struct Dataset {
     pub features: AnySamples<'static>,
     /// A name for each feature, one-hot features as `colour=red`; empty for LIBSVM data, whose columns are numbers.
     pub feature_names: Vec<String>,
-    /// The targets; none where the file has none.
+    /// The targets; empty if the file has none.
     pub targets: Vec<Target>,
     /// Notes for the user about the reading: rows left out, values filled in.
     pub notes: Vec<String>,
-    /// Name of the file the rows came from.
+    /// The name of the file.
     pub source: String,
 }
 
@@ -38,8 +38,8 @@ pub struct Target {
 
 /// The values of a target.
 ///
-/// Training rows always have their target. Rows read for prediction may lack it: there `NaN`, or an empty label,
-/// stands for "not known", and a score leaves the row out.
+/// Training rows always have a target. Rows read for prediction may lack it: `NaN`, or an empty label, then means
+/// "unknown", and scores skip the row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TargetValues {
     /// Numbers: every field of the training file was one.
@@ -65,7 +65,7 @@ impl TargetValues {
         self.len() == 0
     }
 
-    /// The values as numbers, NaN where one is not known; none where some text is not a number.
+    /// The values as numbers, NaN where one is not known; `None` if some text is not a number.
     #[must_use]
     pub fn numbers(&self) -> Option<Cow<'_, [f64]>> {
         let number = |text: &String| if text.is_empty() { Some(f64::NAN) } else { text.parse().ok() };
@@ -78,7 +78,7 @@ impl TargetValues {
     /// The values at `rows`, in that order.
     ///
     /// # Panics
-    /// Where an index is not below [`len`](Self::len).
+    /// If an index is not below [`len`](Self::len).
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         match self {

@@ -1,4 +1,4 @@
-//! Dates as ISO 8601 writes them, read as numbers of days.
+//! Reads ISO 8601 dates as numbers of days.
 
 /// Days since 1970-01-01 of `2024-03-01`, with the time of day as a fraction for `2024-03-01T12:30:00` and the like: a blank in
 /// place of the `T`, fractions of a second, and `Z` or an offset such as `+02:00` are understood. `None` for other texts and for days that
@@ -31,7 +31,7 @@ fn days_of_date(date: &str) -> Option<f64> {
     if parts.next().is_some() || day == 0 || day > length {
         return None;
     }
-    // Months are counted from March, so that the day a leap year has more is the last.
+    // Months are counted from March, so that the leap day is the last day.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let of_months = (153 * month + 2) / 5;
     let of_years = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

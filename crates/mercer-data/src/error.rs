@@ -14,32 +14,32 @@ pub enum DataError {
     Open {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The file could not be read to its end: a failing disk, a truncated or damaged gzip stream.
     #[error("{place}: cannot be read: {source}")]
     Read {
-        /// Where reading stopped.
+        /// The position at which reading stopped.
         place: Place,
-        /// What the system or the decompressor said.
+        /// The error of the system or the decompressor.
         source: io::Error,
     },
-    /// The file could not be written; whatever was there before still is.
+    /// The file could not be written; a previous file is unchanged.
     #[error("{file}: cannot be written: {source}")]
     Write {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// There is nothing to start again from: standard input is read once.
+    /// The source cannot be read again: standard input is read once.
     #[error("{file} can be read only once, but a second pass is needed; save it to a file first")]
     NotRestartable {
-        /// The name standing for the stream.
+        /// The name of the stream.
         file: String,
     },
-    /// A file had other rows in a later pass.
+    /// A file changed between passes.
     #[error(
         "{file} had {before} rows in the first pass and {now} in a later one: the file changed during the fit"
     )]
@@ -62,7 +62,7 @@ pub enum DataError {
     NoRows {
         /// The file.
         file: String,
-        /// What there is instead.
+        /// The actual contents.
         what: String,
     },
     /// Every column is a target.
@@ -80,15 +80,15 @@ pub enum DataError {
         expected: usize,
         /// Fields of this row.
         found: usize,
-        /// What the row may be, as it follows the message.
+        /// A possible explanation, appended to the message.
         advice: &'static str,
     },
-    /// A line is longer than any row of data.
+    /// A line is longer than the limit.
     #[error("{place}: the line is longer than {limit} bytes; is this a text file?")]
     LineTooLong {
         /// The line.
         place: Place,
-        /// The most bytes there may be.
+        /// The limit in bytes.
         limit: u64,
     },
     /// A quoted field runs to the end of the file.
@@ -97,14 +97,14 @@ pub enum DataError {
         /// Where the row starts.
         place: Place,
     },
-    /// Text where a number belongs.
+    /// Text instead of a number.
     #[error("{place}: `{text}` is not a number{advice}")]
     NotANumber {
         /// The field.
         place: Place,
-        /// What is in it, shortened.
+        /// Its text, shortened.
         text: String,
-        /// Why it is not, or what to do about it, as it follows the message.
+        /// The reason, or advice, appended to the message.
         advice: Box<str>,
     },
     /// A text is not in UTF-8.
@@ -115,22 +115,22 @@ pub enum DataError {
         /// The field.
         place: Place,
     },
-    /// A value is missing and the options or the model do not say what to do about it.
+    /// A value is missing, and the options or the model do not allow it.
     #[error("{place}: the value is missing{}; {remedy}", if .text.is_empty() { String::new() } else { format!(" (`{}`)", .text) })]
     MissingValue {
         /// The field.
         place: Place,
-        /// What is in it.
+        /// Its text.
         text: String,
-        /// What would help.
+        /// A remedy.
         remedy: Box<str>,
     },
-    /// An infinite number, or one too large for the precision asked for.
+    /// An infinite number, or one too large for the requested precision.
     #[error("{place}: `{text}` is not a finite number in {dtype}")]
     NotFinite {
         /// The field.
         place: Place,
-        /// What is in it, shortened.
+        /// Its text, shortened.
         text: String,
         /// The precision.
         dtype: &'static str,
@@ -142,7 +142,7 @@ pub enum DataError {
         place: Place,
         /// The category, shortened.
         text: String,
-        /// The categories there were.
+        /// The categories of the training data.
         known: String,
     },
     /// A column has too many distinct texts to be one-hot encoded.
@@ -150,7 +150,7 @@ pub enum DataError {
     TooManyCategories {
         /// The column, and the line that went over the limit.
         place: Place,
-        /// The most there may be.
+        /// The limit.
         limit: usize,
     },
     /// Two columns have one name.
@@ -161,16 +161,16 @@ pub enum DataError {
         /// The name.
         name: String,
     },
-    /// A column was asked for that is not there.
+    /// A requested column does not exist.
     #[error("{file}: there is no column `{wanted}`{advice}; the columns are {columns}")]
     NoSuchColumn {
         /// The file.
         file: String,
-        /// The name or place asked for.
+        /// The name or position requested.
         wanted: String,
-        /// What may be meant, as it follows the name.
+        /// A suggestion, appended to the name.
         advice: String,
-        /// The columns there are.
+        /// The columns of the file.
         columns: String,
     },
     /// A column is both a target and a feature or a column left out, or is named twice.
@@ -186,11 +186,11 @@ pub enum DataError {
     ColumnsAbsent {
         /// The file.
         file: String,
-        /// How many columns are absent.
+        /// The number of missing columns.
         count: usize,
         /// Their names.
         missing: String,
-        /// The columns there are.
+        /// The columns of the file.
         columns: String,
     },
     /// The file has another number of columns than the model was trained on.
@@ -200,7 +200,7 @@ pub enum DataError {
         file: String,
         /// Columns of the file.
         found: usize,
-        /// What would do.
+        /// The expected columns.
         expected: String,
     },
     /// A LIBSVM row breaks the format.
@@ -208,23 +208,23 @@ pub enum DataError {
     Svmlight {
         /// The row.
         place: Place,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The bytes are not a NumPy file this program reads.
+    /// The bytes are not a supported NumPy file.
     #[error("{file}: {problem}")]
     Npy {
         /// The file, with the array's name for an `.npz`.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The bytes are not a Parquet file this program reads.
+    /// The bytes are not a supported Parquet file.
     #[error("{file}: not a Parquet file that can be read: {problem}")]
     Parquet {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The kind of file does not fit the request or the model.
@@ -232,7 +232,7 @@ pub enum DataError {
     WrongKind {
         /// The file.
         file: String,
-        /// What does not fit.
+        /// The conflict.
         problem: String,
     },
     /// The file's bytes are of no known format.
@@ -255,23 +255,23 @@ pub enum DataError {
         /// The value.
         value: f64,
     },
-    /// Parts read do not make up a set of samples.
+    /// The parts read are not a valid set of samples.
     #[error(transparent)]
     Samples(#[from] InvalidSamples),
 }
 
-/// A place in a file: the file, and the row and column where they are known.
+/// A position in a file: the file, and the row and column if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file's name.
     pub file: String,
     /// The row.
     pub row: Option<RowNumber>,
-    /// The column's place, from 0, and its name.
+    /// The column's index, from 0, and its name.
     pub column: Option<(usize, String)>,
 }
 
-/// A row's number, as the tool shows it that a user would open the file with.
+/// A row's number, as shown by common tools for the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowNumber {
     /// A line of a text file, from 1, as an editor shows it.
@@ -320,7 +320,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// `text` as a message shows it: control characters escaped, and no more than 40 characters of it.
+/// `text` for messages: control characters escaped, and at most 40 characters.
 pub(super) fn shortened(text: &[u8]) -> String {
     const LIMIT: usize = 40;
     let head = &text[..text.len().min(4 * LIMIT + 4)];
@@ -332,7 +332,7 @@ pub(super) fn shortened(text: &[u8]) -> String {
     shown
 }
 
-/// Names as a message lists them: in backquotes, and the first 20 of many.
+/// Names for messages: in backquotes, and at most the first 20.
 pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
     const LIMIT: usize = 20;
     let mut text: Vec<String> =

@@ -1,11 +1,11 @@
-//! Fields: one entry of a table, and the number in it.
+//! Fields of tables, and the numbers in them.
 
 use std::borrow::Cow;
 
 /// One entry of a table.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Cell<'a> {
-    /// Text, blanks around it left aside.
+    /// Text, without surrounding blanks.
     Text(&'a [u8]),
     /// Text of a file that writes numbers with a decimal comma.
     CommaText(&'a [u8]),
@@ -13,12 +13,12 @@ pub(super) enum Cell<'a> {
     Value(f64),
 }
 
-/// What an entry says as a number.
+/// The interpretation of an entry as a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Parsed {
     /// A finite number.
     Number(f64),
-    /// Nothing: an empty field, `NA`, `NaN`, `null` or `?`.
+    /// A missing value: an empty field, `NA`, `NaN`, `null` or `?`.
     Missing,
     /// An infinity, or digits beyond the range of `f64`.
     Infinite,
@@ -35,7 +35,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Whether nothing is there.
+    /// Whether the value is missing.
     pub fn is_missing(self) -> bool {
         match self {
             Self::Text(text) | Self::CommaText(text) => is_missing(text),
@@ -62,7 +62,7 @@ fn classify(value: f64) -> Parsed {
     }
 }
 
-/// What `field` says as a number.
+/// `field` as a number.
 #[inline]
 pub(super) fn parse_number(field: &[u8]) -> Parsed {
     let number = str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok());
@@ -73,22 +73,22 @@ pub(super) fn parse_number(field: &[u8]) -> Parsed {
     }
 }
 
-/// What `field` says as a number with a decimal comma.
+/// `field` as a number with a decimal comma.
 pub(super) fn parse_comma_number(field: &[u8]) -> Parsed {
     if field.contains(&b'.') {
-        // Points between thousands, or a date.
+        // The points are thousands separators, or part of a date.
         return Parsed::Text;
     }
     let pointed: Vec<u8> = field.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
     parse_number(&pointed)
 }
 
-/// Whether `field` is digits around a comma, with a sign or without.
+/// Whether `field` is digits around a comma, with an optional sign.
 pub(super) fn has_decimal_comma(field: &[u8]) -> bool {
     field.contains(&b',') && matches!(parse_comma_number(field), Parsed::Number(_))
 }
 
-/// Whether `field` stands for a missing value.
+/// Whether `field` denotes a missing value.
 fn is_missing(field: &[u8]) -> bool {
     field.len() <= 4
         && (field.is_empty()

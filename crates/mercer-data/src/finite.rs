@@ -1,4 +1,4 @@
-//! The check that values handed over in memory are finite; the readers check what they read themselves.
+//! Checks that values in memory are finite; readers check the values that they read.
 
 use super::{AnySamples, DataError, Samples, Storage};
 use crate::real::Real;

@@ -1,6 +1,6 @@
-//! Files of other kinds than those that are read, told apart by their first bytes to name them in messages.
+//! Recognises unsupported kinds of files by their first bytes, for messages.
 
-/// What a file is, and what to do about it, where its first bytes are those of a well-known kind that is not data.
+/// The kind of a file and advice, if its first bytes are those of a well-known kind that is not data.
 pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     let text = head.trim_ascii_start();
     let lowercase = name.to_ascii_lowercase();

@@ -1,9 +1,8 @@
-//! Which rows are held out: the same ones whether the rows are in memory or read in passes.
+//! The choice of held-out rows, which is the same for rows in memory and rows read in passes.
 
 use super::row_sample::row_hash;
 
-/// Rows held out to measure an error: of a number of rows a fraction, rounded down, those with the smallest hashes of their
-/// numbers.
+/// Rows held out to measure an error: a fraction of all rows, rounded down, with the smallest hashes of their numbers.
 ///
 /// ```
 /// use mercer_data::HeldOut;
@@ -18,16 +17,16 @@ pub struct HeldOut {
     limit: u64,
 }
 
-/// Bits of a hash that the first count of them is by.
+/// Leading bits of a hash for the first count.
 const BITS: u32 = 16;
 
 impl HeldOut {
-    /// `fraction` of `rows` rows, chosen by `seed`; none where that is no row or leaves fewer than two.
+    /// `fraction` of `rows` rows, chosen by `seed`; none if that is less than one row or leaves fewer than two.
     ///
     /// O(rows) time, and memory for one of 65,536 parts of them.
     #[must_use]
     pub fn new(rows: u64, fraction: f64, seed: u64) -> Self {
-        // Of another seed than the sample's, which would otherwise be made of held-out rows.
+        // The seed differs from that of the sample, which would otherwise consist of held-out rows.
         let seed = !seed;
         let count = (rows as f64 * fraction).floor() as u64;
         if count == 0 || rows.saturating_sub(count) < 2 {
@@ -47,7 +46,7 @@ impl HeldOut {
         Self { seed, count, limit: *limit }
     }
 
-    /// How many rows are held out.
+    /// The number of held-out rows.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count

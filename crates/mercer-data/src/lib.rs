@@ -1,8 +1,8 @@
-//! Rows of numbers: where they come from and how they are held.
+//! Rows of numbers: reading and storage.
 //!
 //! A file becomes features and targets in steps: its bytes are opened and recognised ([`Source`], [`Format`]), split into
-//! rows of fields, and encoded as numbers. What the encoding learnt from the training file is the [`Schema`]: [`read`]
-//! fits it, [`chunks`] replays it.
+//! rows of fields, and encoded as numbers. The encoding learnt from the training file is the [`Schema`]: [`read`] fits
+//! it, [`chunks`] applies it.
 
 mod atomic_file;
 mod categories;

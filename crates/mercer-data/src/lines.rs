@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use super::error::{DataError, Place, RowNumber};
 
-/// The longest line that is read, in bytes: a file that is no text at all is refused before it fills the memory.
+/// The longest line that is read, in bytes: a file that is not text is rejected before it fills the memory.
 const MAX_LINE: u64 = 1 << 30;
 
 /// A text file being read line by line.
@@ -12,7 +12,7 @@ pub(super) struct Lines {
     file: String,
     bytes: Box<dyn BufRead + Send>,
     read: u64,
-    /// Bytes read ahead, of which those from `at` on are still to come.
+    /// Bytes read ahead; those from `at` on are not consumed yet.
     ahead: Vec<u8>,
     at: usize,
 }
@@ -37,8 +37,8 @@ impl Lines {
         &self.file
     }
 
-    /// Whole lines that come next, as many as there are in about `size` bytes; none where a line is longer than that, and at
-    /// the end of the file. They are not passed by this.
+    /// The next whole lines, as many as fit about `size` bytes; empty if a line is longer than that, and at the end of
+    /// the file. This does not consume them.
     pub fn look_ahead(&mut self, size: usize) -> Result<&[u8], DataError> {
         let held = self.ahead.len() - self.at;
         if held < size / 2 {
@@ -53,7 +53,7 @@ impl Lines {
         Ok(&coming[..end])
     }
 
-    /// Passes whole lines that were looked at.
+    /// Consumes whole lines that were returned by `look_ahead`.
     pub fn pass(&mut self, bytes: usize, lines: u64) {
         self.at += bytes;
         self.read += lines;

@@ -13,8 +13,8 @@ use crate::real::{Precision, Real};
 
 /// Rows of one array.
 ///
-/// An array in C order is read row by row, one row in memory; one in Fortran order, whose rows are scattered over the
-/// file, is held whole.
+/// An array in C order is read row by row, with one row in memory; one in Fortran order, whose rows are scattered over
+/// the file, is read as a whole.
 struct ArrayRows {
     file: String,
     element: Element,
@@ -30,8 +30,8 @@ struct ArrayRows {
 }
 
 impl ArrayRows {
-    /// Reads the header. A shape is believed only as far as there are bytes: the first row is read before anything is
-    /// made as wide as the header claims.
+    /// Reads the header. A shape is trusted only as far as there are bytes: the first row is read before anything as
+    /// wide as the header claims is allocated.
     fn open(file: String, mut bytes: Box<dyn BufRead + Send>) -> Result<Self, DataError> {
         let header = NpyHeader::read(&file, &mut bytes)?;
         let broken = |problem: String| DataError::Npy { file: file.clone(), problem };
@@ -80,7 +80,7 @@ impl ArrayRows {
         Ok(rows)
     }
 
-    /// Decodes the next row out of what has been read.
+    /// Decodes the next row from the bytes read.
     fn decode_row(&mut self) {
         self.values.clear();
         if let Some(columns) = &self.columns {
@@ -96,7 +96,7 @@ impl ArrayRows {
         self.decoded += 1;
     }
 
-    /// Moves on to the next row; false after the last.
+    /// Advances to the next row; false after the last.
     fn advance(&mut self) -> Result<bool, DataError> {
         if self.decoded == self.nrows {
             return Ok(false);
@@ -121,11 +121,11 @@ impl ArrayRows {
 /// The arrays of a file as a table: the columns of the features, then those of an archive's `y`.
 pub(super) struct ArrayTable {
     pub names: Vec<String>,
-    /// How many of the last columns are `y`.
+    /// The number of trailing columns from `y`.
     pub ntargets: usize,
     features: ArrayRows,
     targets: Option<ArrayRows>,
-    /// Whether the row that the arrays stand at is still to be given out.
+    /// Whether the current row of the arrays has not been returned yet.
     fresh: bool,
 }
 
@@ -216,10 +216,10 @@ impl ArrayTable {
     }
 }
 
-/// Writes a matrix in C order as an `.npy` file, whole or not at all.
+/// Writes a matrix in C order as an `.npy` file, completely or not at all.
 ///
 /// # Errors
-/// Where the file cannot be written, or `entries` is not `nrows * ncols` long.
+/// If the file cannot be written, or `entries` is not `nrows * ncols` long.
 pub fn write_npy<T: Real>(path: &Path, nrows: usize, ncols: usize, entries: &[T]) -> Result<(), DataError> {
     let expected = nrows.saturating_mul(ncols);
     if entries.len() != expected {
@@ -237,7 +237,8 @@ pub fn write_npy<T: Real>(path: &Path, nrows: usize, ncols: usize, entries: &[T]
 /// # Errors
 /// Those of `writer`.
 pub fn write_npy_header<T: Real>(writer: &mut dyn Write, nrows: usize, ncols: usize) -> io::Result<()> {
-    // Magic, version and length take 10 bytes; NumPy asks for the whole to be a multiple of 64, ending in a newline.
+    // Magic, version and length take 10 bytes; NumPy requires a total length that is a multiple of 64, ending in a
+    // newline.
     let size = T::PRECISION.bytes();
     let mut text = format!("{{'descr': '<f{size}', 'fortran_order': False, 'shape': ({nrows}, {ncols}), }}");
     let padded = (10 + text.len() + 1).next_multiple_of(64);

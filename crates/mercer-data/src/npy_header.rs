@@ -1,16 +1,16 @@
 //! The header of a NumPy array: its shape, element type and order.
 //!
 //! Reference: NumPy Enhancement Proposal 1, "A simple file format for NumPy arrays" (Kern, 2007), with versions 2 and
-//! 3. The header comes from outside: its length is bounded, nothing is allocated for the shape it claims.
+//! 3. The header is untrusted: its length is bounded, and nothing is allocated for the shape that it claims.
 
 use std::io::Read;
 
 use super::error::{DataError, Place};
 
-/// No header that an array of plain numbers needs is longer.
+/// The longest header of an array of plain numbers.
 const MAX_HEADER: usize = 1 << 16;
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NpyHeader {
     pub element: Element,
@@ -174,13 +174,13 @@ impl NpyHeader {
     }
 }
 
-/// What is left of a Python literal.
+/// The unparsed part of a Python literal.
 struct Literal<'t> {
     rest: &'t str,
 }
 
 impl<'t> Literal<'t> {
-    /// Takes `sign` and the blanks after it.
+    /// Consumes `sign` and the blanks after it.
     fn eat(&mut self, sign: char) -> Option<()> {
         self.rest = self.rest.strip_prefix(sign)?.trim_start();
         Some(())

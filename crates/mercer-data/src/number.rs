@@ -1,4 +1,4 @@
-//! Numbers in JSON documents, which have no infinities of their own.
+//! Numbers in JSON documents, including infinities and NaN.
 //!
 //! Fields are marked with `#[serde(with = "mercer_data::number")]`; other values are wrapped in [`Number`].
 
@@ -7,7 +7,8 @@ use std::fmt;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A number that is written as itself where it is finite, else as the text `inf`, `-inf` or `nan`, and read back as it was.
+/// A number that is written as a number if it is finite, otherwise as the text `inf`, `-inf` or `nan`, and read back
+/// exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Number(pub f64);
 
@@ -39,7 +40,7 @@ pub fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> 
 /// Reads a number, or the text of one that is not finite.
 ///
 /// # Errors
-/// Where there is neither.
+/// If there is neither.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     from.deserialize_any(Reader)
 }

@@ -1,4 +1,4 @@
-//! Options of a reader: which columns are targets, what stands for a missing value, how the text is laid out.
+//! Options of a reader: the target columns, the handling of missing values, and the layout of the text.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -9,43 +9,44 @@ use serde::{Deserialize, Serialize};
 use super::source::Format;
 use crate::real::Precision;
 
-/// How a file becomes features and targets. The default reads every column as a feature in double precision and
-/// refuses missing values.
+/// How a file becomes features and targets. The default reads every column as a feature in double precision and rejects
+/// missing values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadOptions {
-    /// Columns that are targets. Empty: every column is a feature, save the label of a LIBSVM file and the array
-    /// `y` of an `.npz` file, which are targets whether or not they are asked for.
+    /// Columns that are targets. If empty, every column is a feature, except the label of a LIBSVM file and the array
+    /// `y` of an `.npz` file, which are always targets.
     pub target: Vec<ColumnRef>,
     /// Columns to one-hot encode: one feature of zeros and ones for each distinct text.
     pub categorical: Vec<ColumnRef>,
-    /// The columns that are features, besides those in [`categorical`](Self::categorical). Empty: all but the targets.
+    /// The columns that are features, in addition to those in [`categorical`](Self::categorical). Empty: all but the
+    /// targets.
     pub columns: Vec<ColumnRef>,
     /// Columns that are neither features nor targets.
     pub drop: Vec<ColumnRef>,
-    /// What to do with dates in columns of numbers.
+    /// How to read dates in columns of numbers.
     pub dates: Dates,
-    /// What to do with a missing value.
+    /// How to handle missing values.
     pub missing: Missing,
-    /// Precision the features are held in.
+    /// The precision of the features.
     pub dtype: Precision,
-    /// How the file is laid out, where it is not to be recognised.
+    /// The layout of the file, if it is not detected automatically.
     pub layout: Layout,
-    /// Number of features of a LIBSVM file, where it is not the largest index found.
+    /// The number of features of a LIBSVM file, if it is not the largest index found.
     pub ncols: Option<usize>,
 }
 
-/// How a file is laid out; `None` is recognised from its name and first bytes.
+/// The layout of a file; `None` is detected from its name and first bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The file's format.
     pub format: Option<Format>,
     /// Whether the first line of a table in text names the columns.
     pub header: Option<bool>,
-    /// What separates the fields of a table in text.
+    /// The separator of fields in a text table.
     pub delimiter: Option<Delimiter>,
 }
 
-/// What separates the fields of a table in text.
+/// The separator of fields in a text table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delimiter {
     /// One occurrence of this byte.
@@ -54,15 +55,15 @@ pub enum Delimiter {
     Whitespace,
 }
 
-/// A column by its name or its place.
+/// A column by its name or its position.
 ///
-/// Text that is an integer is a place, from 0, or from the end where it is negative (`-1` is the last column); a
-/// column whose name is exactly that integer comes first.
+/// Text that is an integer is a position, from 0, or from the end if negative (`-1` is the last column); a column whose
+/// name is exactly that integer takes precedence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnRef {
     /// The column of this name.
     Name(String),
-    /// The column at this place, from 0, or from the end where negative.
+    /// The column at this position, from 0, or from the end if negative.
     Index(i64),
 }
 
@@ -87,7 +88,7 @@ impl fmt::Display for ColumnRef {
 }
 
 impl ColumnRef {
-    /// The place of this column among `names`, or `None` where there is none.
+    /// The index of this column among `names`, or `None` if there is none.
     #[must_use]
     pub fn find(&self, names: &[String]) -> Option<usize> {
         let by_name = |wanted: &str| names.iter().position(|name| name == wanted);
@@ -101,7 +102,7 @@ impl ColumnRef {
         }
     }
 
-    /// What may be meant by a column that is not there, as it follows its name in a message.
+    /// A suggestion for a column that does not exist, appended to its name in a message.
     pub(super) fn advice(&self, names: &[String]) -> String {
         match self {
             Self::Name(wanted) => {
@@ -114,18 +115,18 @@ impl ColumnRef {
     }
 }
 
-/// What to do with a missing value: an empty field, `NA`, `NaN`, `null` (in any case) or `?`.
+/// How to handle a missing value: an empty field, `NA`, `NaN`, `null` (in any case) or `?`.
 ///
-/// A target is never made up: a training row without one is left out under all but `Error`.
+/// Targets are never filled in: a training row without one is left out, except with `Error`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
-    /// Refuse the file, naming the line and the column.
+    /// Reject the file, naming the line and the column.
     #[default]
     Error,
-    /// Leave the row out when training. Prediction owes every row an answer, so there it is an error.
+    /// Leave the row out in training. In prediction, which needs a result for every row, it is an error.
     Drop,
-    /// Take the column's mean over the training rows; for a one-hot column, the share of each category.
+    /// Replace it by the column's mean over the training rows; for a one-hot column, by the share of each category.
     Mean,
     /// As `Mean`, with one more feature for each column that has missing values in the training rows: 1 where the value is
     /// missing, else 0. A missing value of a one-hot column is a category of its own.
@@ -140,11 +141,11 @@ impl Missing {
     }
 }
 
-/// What to do with dates, such as `2024-03-01` or `2024-03-01 12:30:00`, in columns of numbers.
+/// How to read dates, such as `2024-03-01` or `2024-03-01 12:30:00`, in columns of numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dates {
-    /// Refuse them like any other text.
+    /// Reject them like any other text.
     #[default]
     Refuse,
     /// Read them as days since 1970-01-01, with the time of day as a fraction.
@@ -176,13 +177,13 @@ impl FromStr for Missing {
     }
 }
 
-/// A word that is not one of those allowed.
+/// An unknown word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{received}` is not one of {allowed}")]
 pub struct UnknownChoice {
     /// The word.
     pub received: String,
-    /// The words there are.
+    /// The allowed words.
     pub allowed: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Parquet files: tables stored column by column, in groups of rows.
+//! Parquet files, which store tables column by column in groups of rows.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,46 +17,46 @@ use super::rows::RowBuilder;
 use super::source::Opened;
 use crate::real::Real;
 
-/// Rows that are decoded at a time.
+/// Rows decoded at a time.
 const BATCH: usize = 4096;
 
-/// A Parquet file, standing before its first row. Its columns must be flat: numbers, booleans or text.
+/// A Parquet file, positioned before its first row. Its columns must be flat: numbers, booleans or text.
 pub(super) struct ParquetTable {
     pub names: Vec<String>,
     file: String,
     reader: Box<dyn FileReader>,
     kinds: Vec<Kind>,
-    /// The group to be opened next.
+    /// The next group to open.
     next_group: usize,
-    /// The columns of the group that is open; none for those not wanted.
+    /// The columns of the open group; `None` for those not read.
     columns: Vec<Option<ColumnReader>>,
-    /// Rows of the open group that are not decoded yet.
+    /// Undecoded rows of the open group.
     left: usize,
     batch: Vec<Values>,
     batch_rows: usize,
-    /// Rows of the batch that are gone.
+    /// Consumed rows of the batch.
     used: usize,
-    /// Rows of the file that are gone.
+    /// Consumed rows of the file.
     row: u64,
 }
 
-/// What the numbers of a column stand for.
+/// The meaning of a column's numbers.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Signed,
     Unsigned,
-    /// Hundredths, thousandths and so on: to be divided by this.
+    /// Decimals with a scale: divided by this number.
     Decimal(f64),
 }
 
 /// The decoded values of a column.
 #[derive(Default)]
 struct Values {
-    /// NaN where nothing is there.
+    /// NaN for missing values.
     numbers: Vec<f64>,
-    /// In place of numbers where the column holds text; empty where nothing is there.
+    /// The texts, instead of numbers, of a text column; empty for missing values.
     texts: Vec<Bytes>,
-    /// Whether each value is there; empty where all are.
+    /// Whether each value is present; empty if all are.
     present: Vec<i16>,
 }
 
@@ -75,7 +75,7 @@ impl ParquetTable {
                 Box::new(SerializedFileReader::new(File::open(path).map_err(failed)?).map_err(broken)?)
             }
             None => {
-                // The end of a Parquet file says what is in it: what cannot be sought is held.
+                // The metadata is at the end of a Parquet file, so a source that cannot seek is read into memory.
                 let mut whole = Vec::new();
                 let failed = |source| DataError::Read { place: Place::file(&file), source };
                 opened.bytes.read_to_end(&mut whole).map_err(failed)?;
@@ -171,7 +171,7 @@ impl ParquetTable {
 }
 
 impl Values {
-    /// Decodes up to `count` rows of a column and returns how many there were; none for a type that is not read.
+    /// Decodes up to `count` rows of a column and returns how many there were; `None` for a type that is not read.
     fn decode(
         &mut self,
         column: &mut ColumnReader,
@@ -231,7 +231,7 @@ impl Values {
         Ok(rows)
     }
 
-    /// The values that are there, and the number of rows.
+    /// The present values, and the number of rows.
     fn fill<D: DataType>(
         &mut self,
         column: &mut ColumnReaderImpl<D>,
@@ -254,7 +254,7 @@ impl Values {
         match (self.texts.get(row), self.numbers.get(row)) {
             (Some(text), _) => Cell::Text(text.trim_ascii()),
             (None, Some(number)) => Cell::Value(*number),
-            // Of a column that is not read.
+            // A column that is not read.
             (None, None) => Cell::Text(b""),
         }
     }
@@ -263,13 +263,13 @@ impl Values {
 /// A signed number, its most significant byte first.
 fn big_endian(bytes: &[u8]) -> f64 {
     let magnitude = |flip: u8| bytes.iter().fold(0.0, |sum, byte| sum * 256.0 + f64::from(byte ^ flip));
-    // In two's complement −v is the number with every bit flipped, and one more.
+    // In two's complement −v is v with every bit flipped, plus one.
     if bytes.first().is_some_and(|first| first & 0x80 != 0) { -1.0 - magnitude(0xff) } else { magnitude(0) }
 }
 
-/// What `work` gives, or an error where the decoder panics, which it does on some damaged files.
+/// The result of `work`, or an error if the decoder panics, which happens on some damaged files.
 fn guarded<R>(file: &str, work: impl FnOnce() -> Result<R, DataError>) -> Result<R, DataError> {
-    // Nothing that was being worked on is looked at again: the table is not read any further.
+    // The state is not used after a panic: the table is not read any further.
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         let problem = "its pages cannot be decoded: the file is damaged".to_owned();
         Err(DataError::Parquet { file: file.to_owned(), problem })

@@ -1,4 +1,4 @@
-//! Training files read in passes: a survey first, then chunks of scaled rows, as often as they are needed.
+//! Training files read in passes: first a survey, then chunks of scaled rows in any number of passes.
 
 use super::content::Content;
 use super::dataset::Dataset;
@@ -23,12 +23,12 @@ pub enum PassError {
     Stopped(#[from] Stopped),
 }
 
-/// Scaled rows with numbers as targets that can be read any number of times without being kept in memory.
+/// Scaled rows with numeric targets that can be read any number of times without being stored in memory.
 pub trait Passes: Sync {
-    /// What the first pass found.
+    /// The survey of the first pass.
     fn survey(&self) -> &Survey;
 
-    /// How the columns of a file became features; none for rows that are not from a file.
+    /// The schema of the file; `None` for rows that are not from a file.
     fn schema(&self) -> Option<&Schema> {
         None
     }
@@ -36,7 +36,7 @@ pub trait Passes: Sync {
     /// Calls `visit` with every chunk, in the order of the rows.
     ///
     /// # Errors
-    /// Where rows cannot be read or are not those of the survey, and [`PassError::Stopped`] where `visit` ends the pass.
+    /// If rows cannot be read or are not those of the survey, and [`PassError::Stopped`] if `visit` ends the pass.
     fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError>;
 }
 
@@ -71,7 +71,7 @@ pub struct Chunk {
     pub targets: Matrix<f64>,
 }
 
-/// What one pass over all rows finds.
+/// The result of one pass over all rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
     /// Number of rows.
@@ -80,9 +80,9 @@ pub struct Survey {
     pub targets: Vec<String>,
     /// The scaling, fitted on all rows.
     pub scaling: Scaling,
-    /// The columns with one value throughout, which are not scaled, by their place.
+    /// The indices of constant columns, which are not scaled.
     pub constant: Vec<usize>,
-    /// A uniform sample of the rows, scaled, in an order that is random, too.
+    /// A uniform sample of the rows, scaled, in random order.
     pub sample: AnySamples<'static>,
     /// The number of each row of the sample.
     pub sample_rows: Vec<u64>,
@@ -92,16 +92,16 @@ pub struct Survey {
     pub content: u64,
     /// The seed of the sample and of the rows held out.
     pub seed: u64,
-    /// The rows that are held out to measure an error.
+    /// The held-out rows for measuring an error.
     pub held_out: HeldOut,
 }
 
-/// How a survey is made.
+/// The settings of a survey.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurveyOptions {
-    /// How columns are scaled.
+    /// The scaling of columns.
     pub scale: ScaleMethod,
-    /// Most rows in the sample.
+    /// The most rows in the sample.
     pub sample: usize,
     /// The seed of the sample and of the rows held out.
     pub seed: u64,
@@ -118,10 +118,10 @@ pub struct FilePasses {
 }
 
 impl FilePasses {
-    /// Goes through all rows of a file once.
+    /// Surveys a file in one pass over its rows.
     ///
     /// # Errors
-    /// Where the source can be read only once, where rows cannot be read, and where `watch` asks to stop.
+    /// If the source can be read only once, if rows cannot be read, or if `watch` asks to stop.
     pub fn new(
         mut chunks: TrainingChunks,
         options: &SurveyOptions,
@@ -167,7 +167,7 @@ impl FilePasses {
         Ok(Self { file, survey, notes: chunks.notes() })
     }
 
-    /// What a user should know about the rows that were left out or filled in.
+    /// Notes for the user about rows that were left out or filled in.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -209,7 +209,7 @@ fn numbered(first: u64, targets: &Matrix<f64>) -> Result<AnySamples<'static>, Da
     Ok(AnySamples::F64(Samples::dense(targets.nrows(), targets.ncols() + 1, entries)?))
 }
 
-/// What [`numbered`] put together.
+/// The parts combined by [`numbered`].
 fn taken_apart(numbered: &AnySamples<'_>) -> (Vec<u64>, Matrix<f64>) {
     let (rows, columns) = (numbered.nrows(), numbered.ncols());
     let (mut numbers, mut targets) = (Vec::with_capacity(rows), Matrix::zeros(rows, columns - 1));

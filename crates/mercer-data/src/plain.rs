@@ -1,7 +1,7 @@
-//! Plain numbers in text: the fast way through lines that hold nothing else, on every core.
+//! The fast parser for lines of plain numbers, on all cores.
 //!
-//! What is unusual in any way (quotes, missing values, text, a ragged row) is left to the slow way, which knows what to do
-//! about it and names the place.
+//! Lines with anything else (quotes, missing values, text, a ragged row) are left to the general parser, which handles
+//! them and reports positions.
 
 use rayon::prelude::*;
 
@@ -9,7 +9,7 @@ use super::fields::{Parsed, parse_number};
 use super::rows::Role;
 use crate::real::Real;
 
-/// Bytes that one task parses.
+/// Bytes per task.
 const PIECE: usize = 1 << 17;
 
 /// Rows of plain numbers.
@@ -25,7 +25,7 @@ pub(super) struct PlainRows<T> {
 #[derive(Default, Clone)]
 pub(super) struct PlainTarget {
     pub numbers: Vec<f64>,
-    /// The fields as they are written, one after the other; empty where they are not asked for.
+    /// The fields as written, one after the other; empty if not requested.
     pub text: Vec<u8>,
     pub text_ends: Vec<usize>,
 }
@@ -36,11 +36,11 @@ pub(super) struct Shape<'a> {
     pub roles: &'a [Role],
     pub nnumbers: usize,
     pub ntargets: usize,
-    /// Whether targets are wanted as they are written, too.
+    /// Whether targets are also returned as written.
     pub texts: bool,
 }
 
-/// The rows in whole lines of text; none where any of them is not plain. Blank lines are passed over.
+/// The rows in whole lines of text; `None` if any of them is not plain. Blank lines are skipped.
 pub(super) fn parse<T: Real>(block: &[u8], shape: &Shape<'_>) -> Option<PlainRows<T>> {
     if memchr::memchr(b'"', block).is_some() {
         return None;
@@ -62,7 +62,7 @@ pub(super) fn parse<T: Real>(block: &[u8], shape: &Shape<'_>) -> Option<PlainRow
     Some(all)
 }
 
-/// The block cut after line ends.
+/// The block, split after line ends.
 fn pieces(mut block: &[u8]) -> Vec<&[u8]> {
     let mut pieces = Vec::with_capacity(block.len() / PIECE + 1);
     while !block.is_empty() {
@@ -103,7 +103,7 @@ fn parse_line<T: Real>(line: &[u8], shape: &Shape<'_>, rows: &mut PlainRows<T>) 
     let mut at = 0;
     for (place, role) in shape.roles.iter().enumerate() {
         let (from, read) = (at, read_number(line, at, shape.delimiter));
-        // Whatever the quick way does not read, the usual one may.
+        // The general parser may read numbers that the fast one does not.
         let (value, end) = match read {
             Some(read) => read,
             None => {
@@ -151,8 +151,9 @@ const POWERS: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// The number that starts at a place and where its field ends; none where there is anything but a decimal number of at
-/// most 2⁵³ in its digits and 22 in its exponent, whose value is one correctly rounded operation away (Clinger 1990).
+/// The number that starts at a position and the end of its field; `None` if there is anything but a decimal number of
+/// at most 2⁵³ in its digits and 22 in its exponent, whose value is one correctly rounded operation away (Clinger
+/// 1990).
 #[inline]
 fn read_number(line: &[u8], start: usize, delimiter: u8) -> Option<(f64, usize)> {
     let mut at = start;

@@ -1,4 +1,4 @@
-//! Reading a whole file and learning its schema.
+//! Reads a whole file and learns its schema.
 
 use std::path::Path;
 
@@ -14,15 +14,15 @@ use super::svmlight::{SparseRows, SparseText};
 use super::table::{Parts, Table, parts_to_learn};
 use crate::real::{Precision, Real};
 
-/// Reads the file at `path` (`-`: standard input) as a training set, and how its columns became features and targets,
-/// to be replayed by [`chunks`](super::chunks) on the files that predictions are made for.
+/// Reads the file at `path` (`-`: standard input) as a training set, and learns the schema, which
+/// [`chunks`](super::chunks) applies to files for prediction.
 ///
-/// The target of a LIBSVM file is its label, named `label`, and `label_1`, `label_2`, … where rows have several; that of
-/// an `.npz` file is its array `y`. Time and memory are proportional to the size of the data.
+/// The target of a LIBSVM file is its label, named `label`, or `label_1`, `label_2`, … if rows have several; that of an
+/// `.npz` file is its array `y`. Time and memory are proportional to the size of the data.
 ///
 /// # Errors
-/// Where the file cannot be read, is not of the format it should be, lacks a column asked for, or holds a value that
-/// is not finite or, unless the options say what to do about it, missing.
+/// If the file cannot be read, does not have the expected format, lacks a requested column, or holds a value that is
+/// not finite or, unless the options allow it, missing.
 ///
 /// ```
 /// use mercer_data::{ReadOptions, Source, read_source};
@@ -51,11 +51,10 @@ pub fn read_source(source: &Source, options: &ReadOptions) -> Result<(Dataset, S
     }
 }
 
-/// The names of a file's columns, targets among them: what a user can choose from. Those of a LIBSVM file are `label`
-/// alone, its features being numbers.
+/// The names of a file's columns, including targets. For a LIBSVM file only `label`, since its features have no names.
 ///
 /// # Errors
-/// Where the file's beginning cannot be read.
+/// If the file's beginning cannot be read.
 pub fn column_names(path: &Path, layout: &Layout) -> Result<Vec<String>, DataError> {
     let opened = Source::path(path).open(layout.format)?;
     if opened.format == Format::Svmlight {
@@ -127,7 +126,7 @@ fn read_sparse<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Datase
     Ok((Dataset { features, feature_names: Vec::new(), targets, notes, source: file }, schema))
 }
 
-/// The text of a LIBSVM file to learn from, where it has the columns asked for.
+/// The rows of a LIBSVM file for training, if it has the requested columns.
 pub(super) fn sparse_text(opened: Opened, options: &ReadOptions) -> Result<SparseText, DataError> {
     let file = opened.name;
     let names_label = |column: &ColumnRef| matches!(column, ColumnRef::Name(name) if name == "label");
@@ -172,7 +171,7 @@ pub(super) fn sparse_schema(
     })
 }
 
-/// A note on rows left out, where there are any.
+/// A note on rows left out, if any.
 pub(super) fn dropped_rows(dropped: usize) -> Option<String> {
     let rows = if dropped == 1 { "row" } else { "rows" };
     (dropped > 0).then(|| format!("{dropped} {rows} with missing values left out"))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AnySamples, Samples, UnknownChoice};
 
-/// One of the two precisions, by the name of its type.
+/// A storage precision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Precision {
     /// `f32`.
@@ -63,9 +63,9 @@ pub trait Real:
 {
     /// Distance from 1 to the next larger number.
     const EPSILON: f64;
-    /// The name users see: `f32` or `f64`.
+    /// The name of the precision: `f32` or `f64`.
     const NAME: &'static str;
-    /// Which of the two it is.
+    /// The precision.
     const PRECISION: Precision;
 
     /// Rounds to this precision.
@@ -74,7 +74,7 @@ pub trait Real:
     /// Widens, exactly.
     fn to_f64(self) -> f64;
 
-    /// Samples of this precision as samples of either.
+    /// Wraps samples of this precision as [`AnySamples`].
     fn any_samples(samples: Samples<'_, Self>) -> AnySamples<'_>;
 }
 

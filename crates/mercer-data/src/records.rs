@@ -1,9 +1,9 @@
-//! Records: the rows of a table in text, split into fields.
+//! Records: the rows of a text table, split into fields.
 //!
 //! Fields may be quoted (RFC 4180: `""` inside quotes is a quote, line ends and delimiters inside quotes are text); a
-//! quote that does not open its field is a character like any other. Blank lines are skipped, a byte-order mark and
-//! the `\r` of `\r\n` are dropped. Line numbers are those an editor shows, which is why the lines are read here: a
-//! parser that only sees a stream of bytes loses count over `\r\n` and blank lines.
+//! quote that does not open its field is an ordinary character. Blank lines are skipped, a byte-order mark and the `\r`
+//! of `\r\n` are dropped. Line numbers are those shown by an editor, so the lines are counted here: a parser that only
+//! sees a stream of bytes miscounts with `\r\n` and blank lines.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,13 +21,13 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The record without the `#` that it begins with; none where it does not.
+    /// The record without its leading `#`; `None` without one.
     pub fn uncommented(&self) -> Option<Self> {
         let start = self.text.first().filter(|b| **b == b'#').map(|_| 1)?;
         let mut record = self.clone();
         if let Some(field) = record.fields.first_mut() {
             field.start = start.min(field.end);
-            // A `#` that stands alone before a blank.
+            // A `#` followed by a blank.
             if field.start == field.end {
                 record.fields.remove(0);
             }
@@ -40,7 +40,7 @@ impl Record {
         self.fields.len()
     }
 
-    /// Field `index`, blanks around it left aside.
+    /// Field `index`, without surrounding blanks.
     pub fn field(&self, index: usize) -> &[u8] {
         self.text[self.fields[index].clone()].trim_ascii()
     }
@@ -69,17 +69,17 @@ impl Records {
         Self { lines, delimiter, current: Record::default(), put_back: VecDeque::new() }
     }
 
-    /// Makes `record` the next to be read, after those put back before it.
+    /// Puts `record` back, to be read after those put back before it.
     pub fn put_back(&mut self, record: Record) {
         self.put_back.push_back(record);
     }
 
-    /// The lines that come next, unless a record was put back before them; see [`Lines::look_ahead`].
+    /// The next lines, unless a record was put back before them; see [`Lines::look_ahead`].
     pub fn look_ahead(&mut self, size: usize) -> Result<&[u8], DataError> {
         if self.put_back.is_empty() { self.lines.look_ahead(size) } else { Ok(&[]) }
     }
 
-    /// Passes whole lines that were looked at.
+    /// Consumes whole lines that were looked at.
     pub fn pass(&mut self, bytes: usize, lines: u64) {
         self.lines.pass(bytes, lines);
     }
@@ -89,7 +89,7 @@ impl Records {
         self.lines.number()
     }
 
-    /// What separates the fields, where it is one byte.
+    /// The separator of fields, if it is one byte.
     pub fn delimiter(&self) -> Option<u8> {
         match self.delimiter {
             Delimiter::Byte(byte) => Some(byte),
@@ -204,7 +204,7 @@ impl Records {
                 return Ok(());
             }
             read += 1;
-            // The byte that ended the field stays between it and the next: ranges never touch, and `write` never
+            // The byte that ended the field stays between it and the next, so that ranges never touch and `write` never
             // overtakes `read`.
             write += 1;
         }
@@ -215,9 +215,9 @@ fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// The delimiter that the first lines of a table look separated by: the most frequent of comma, semicolon, tab and bar in the first
-/// line that is not a comment, decimal commas left aside, else runs of blanks where the first two lines have as many of them, else
-/// comma.
+/// Guesses the delimiter from the first lines of a table: the most frequent of comma, semicolon, tab and bar in the
+/// first line that is not a comment, not counting decimal commas; otherwise runs of blanks if the first two lines have
+/// equally many; otherwise comma.
 pub(super) fn sniff_delimiter(head: &[u8]) -> Delimiter {
     let lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
@@ -230,7 +230,7 @@ pub(super) fn sniff_delimiter(head: &[u8]) -> Delimiter {
             *count += 1;
         }
     }
-    // Commas between digits are decimal ones where something else can separate the fields.
+    // Commas between digits are decimal commas if another character can separate the fields.
     let decimal = |comma: usize| {
         let digit = |at: Option<usize>| at.and_then(|at| first.get(at)).is_some_and(u8::is_ascii_digit);
         digit(comma.checked_sub(1)) && digit(Some(comma + 1))
@@ -245,7 +245,7 @@ pub(super) fn sniff_delimiter(head: &[u8]) -> Delimiter {
     }
     let words = |line: &[u8]| line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
     let width = words(first);
-    // A line cut off at the end of what was looked at may lack its last words.
+    // A line cut off at the end of the sample may lack its last words.
     let agrees = lines.next().is_none_or(|second| words(second) == width || head.ends_with(second));
     if width > 1 && agrees { Delimiter::Whitespace } else { Delimiter::Byte(b',') }
 }

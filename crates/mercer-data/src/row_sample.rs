@@ -1,8 +1,8 @@
-//! A sample of the rows that go by, and the folds of rows: both by a hash of the row's number.
+//! A sample of streamed rows, and the folds of rows, both by a hash of the row's number.
 
 use super::{AnySamples, Samples};
 
-/// A number that looks random, of a row's number and a seed (the finaliser of SplitMix64, Steele and others 2014).
+/// A pseudo-random number from a row's number and a seed (the finaliser of SplitMix64, Steele and others 2014).
 #[must_use]
 pub fn row_hash(seed: u64, row: u64) -> u64 {
     let mut z =
@@ -18,16 +18,16 @@ pub fn fold_of_row(seed: u64, row: u64, folds: usize) -> usize {
     ((u128::from(row_hash(!seed, row) >> 11) * folds as u128) >> 53) as usize
 }
 
-/// A uniform sample of the rows that go by, the same however they are cut into chunks: those with the smallest hashes.
+/// A uniform sample of streamed rows, independent of the chunk size: those with the smallest hashes.
 #[derive(Debug)]
 pub struct RowSample {
     seed: u64,
     capacity: usize,
     seen: u64,
-    /// Hash and place in `parts` of each row kept.
+    /// Hash and position in `parts` of each sampled row.
     kept: Vec<(u64, usize, usize)>,
     parts: Vec<AnySamples<'static>>,
-    /// Rows with a larger hash than this are not among the first.
+    /// Rows with a larger hash than this are not in the sample.
     limit: u64,
 }
 
@@ -38,13 +38,13 @@ impl RowSample {
         Self { seed, capacity, seen: 0, kept: Vec::new(), parts: Vec::new(), limit: u64::MAX }
     }
 
-    /// Rows gone by.
+    /// Rows seen.
     #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Takes the next rows in.
+    /// Adds the next rows.
     pub fn add(&mut self, samples: &AnySamples<'_>) {
         let mut chosen = Vec::new();
         for row in 0..samples.nrows() {
@@ -61,7 +61,7 @@ impl RowSample {
         }
     }
 
-    /// Forgets all but the first rows by their hash, in the order of their hashes.
+    /// Keeps only the rows with the smallest hashes, in the order of their hashes.
     fn settle(&mut self) {
         self.kept.sort_unstable();
         self.kept.truncate(self.capacity);
@@ -80,7 +80,7 @@ impl RowSample {
         self.kept.iter_mut().enumerate().for_each(|(row, kept)| (kept.1, kept.2) = (0, row));
     }
 
-    /// The rows, in the order of their hashes; none where none went by.
+    /// The rows, in the order of their hashes; `None` if there were none.
     #[must_use]
     pub fn finish(mut self) -> Option<AnySamples<'static>> {
         self.settle();

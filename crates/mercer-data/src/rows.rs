@@ -1,4 +1,4 @@
-//! Rows in the making: entries of a table sorted into numbers, categories and targets, then encoded as features.
+//! Builds rows: entries of a table are sorted into numbers, categories and targets, then encoded as features.
 
 use super::Samples;
 use super::categories::{Categories, NO_CATEGORY};
@@ -12,11 +12,11 @@ use super::schema::{Encoding, FeatureColumn, MISSING, TargetKind};
 use super::target_rows::TargetRows;
 use crate::real::Real;
 
-/// The most categories a column may have. One-hot features are dense, so a column of identifiers taken for one of
-/// categories would otherwise ask for rows² entries.
+/// The most categories a column may have. One-hot features are dense, so a column of identifiers mistaken for
+/// categories would otherwise need rows² entries.
 const MAX_CATEGORIES: usize = 4096;
 
-/// What a column of a file is read as; the number is its slot among columns of the kind.
+/// The kind of a column; the number is its slot among columns of that kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Number(usize),
@@ -25,14 +25,14 @@ pub(super) enum Role {
     Ignored,
 }
 
-/// Whether the columns are being learnt or replayed.
+/// Whether the columns are learnt or given by a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Training,
     Prediction,
 }
 
-/// Gathers rows and turns them into features and targets.
+/// Collects rows and turns them into features and targets.
 pub(super) struct RowBuilder<T> {
     roles: Vec<Role>,
     missing: Missing,
@@ -42,14 +42,14 @@ pub(super) struct RowBuilder<T> {
     nnumbers: usize,
     /// Row-major; NaN where a value is missing.
     numbers: Vec<T>,
-    /// The mean of each column of numbers and how many it is of, where the numbers themselves are not kept.
+    /// The mean and count of each column of numbers, if the numbers themselves are not stored.
     means: Option<Vec<(f64, f64)>>,
     categories: Vec<Categories>,
     targets: Vec<TargetRows>,
     counts: Counts,
 }
 
-/// What was done about missing and unknown values.
+/// Counts of missing and unknown values, by how they were handled.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     dropped: usize,
@@ -57,14 +57,14 @@ struct Counts {
     unknown: usize,
 }
 
-/// What became of one entry.
+/// The outcome for one entry.
 enum Fate {
     Kept,
     DropRow,
 }
 
 impl<T: Real> RowBuilder<T> {
-    /// A builder that learns the columns: those at `roles`.
+    /// A builder that learns the columns given by `roles`.
     pub fn training(roles: Vec<Role>, missing: Missing) -> Self {
         let count = |role: fn(&Role) -> bool| roles.iter().filter(|r| role(r)).count();
         let nnumbers = count(|r| matches!(r, Role::Number(_)));
@@ -86,7 +86,7 @@ impl<T: Real> RowBuilder<T> {
         }
     }
 
-    /// A builder that replays known columns; `targets` are the kinds of those that the file has.
+    /// A builder for known columns; `targets` are the kinds of those that the file has.
     pub fn prediction(
         roles: Vec<Role>,
         missing: Missing,
@@ -105,7 +105,7 @@ impl<T: Real> RowBuilder<T> {
         }
         let targets = targets.iter().map(|&kind| TargetRows::new(Some(kind))).collect();
         let (phase, dates) = (Phase::Prediction, Dates::Refuse);
-        // A schema from a damaged model may promise means that it does not have.
+        // A schema from a damaged model may lack means that it declares.
         let missing = if filled { missing } else { Missing::Error };
         let numbers = Vec::new();
         let counts = Counts::default();
@@ -124,12 +124,12 @@ impl<T: Real> RowBuilder<T> {
         }
     }
 
-    /// The same builder, which reads dates in this way.
+    /// The same builder with another handling of dates.
     pub fn with_dates(self, dates: Dates) -> Self {
         Self { dates, ..self }
     }
 
-    /// A builder that learns the columns alone: what is gathered is forgotten by [`keep_means`](Self::keep_means).
+    /// A builder that only learns the columns: collected rows are dropped by [`keep_means`](Self::keep_means).
     pub fn learning(roles: Vec<Role>, missing: Missing) -> Self {
         let mut builder = Self::training(roles, missing);
         builder.targets.iter_mut().for_each(|target| *target = TargetRows::new(Some(TargetKind::Number)));
@@ -137,7 +137,7 @@ impl<T: Real> RowBuilder<T> {
         builder
     }
 
-    /// A builder that gathers training rows of known columns.
+    /// A builder that collects training rows of known columns.
     pub fn training_again(
         roles: Vec<Role>,
         missing: Missing,
@@ -149,7 +149,7 @@ impl<T: Real> RowBuilder<T> {
         Self { phase: Phase::Training, missing, ..replay }
     }
 
-    /// Adds the numbers gathered to the means of their columns, and forgets them and the targets.
+    /// Adds the collected numbers to the means of their columns, and drops them and the targets.
     pub fn keep_means(&mut self) {
         let nnumbers = self.nnumbers;
         if let Some(means) = &mut self.means {
@@ -168,18 +168,18 @@ impl<T: Real> RowBuilder<T> {
         self.targets.iter_mut().for_each(TargetRows::forget);
     }
 
-    /// Rows gathered.
+    /// Collected rows.
     pub fn nrows(&self) -> usize {
         self.nrows
     }
 
-    /// Whether a column of the file is of no use.
+    /// Whether a column of the file is ignored.
     #[cfg(feature = "parquet")]
     pub fn ignores(&self, column: usize) -> bool {
         self.roles.get(column) == Some(&Role::Ignored)
     }
 
-    /// The shape of rows of plain numbers; none where columns hold something else.
+    /// The shape of rows of plain numbers; `None` if columns hold something else.
     pub fn plain_shape(&self, delimiter: u8) -> Option<Shape<'_>> {
         let plain = self.categories.is_empty() && self.targets.iter().all(TargetRows::takes_numbers);
         plain.then(|| Shape {
@@ -239,7 +239,7 @@ impl<T: Real> RowBuilder<T> {
             self.counts.filled = filled;
             self.numbers.truncate(start);
             self.categories.iter_mut().for_each(|column| column.truncate(self.nrows));
-            // Where means alone are kept, nobody reads the targets.
+            // If only means are kept, the targets are not needed.
             self.targets.iter_mut().for_each(|column| column.truncate(self.nrows));
         }
         Ok(())
@@ -366,8 +366,8 @@ impl<T: Real> RowBuilder<T> {
         }
     }
 
-    /// What the feature columns become, learnt from the rows gathered; `features` gives the name and place of each, in
-    /// the order of the slots.
+    /// The encodings of the feature columns, learnt from the collected rows; `features` gives the name and index of
+    /// each, in the order of the slots.
     pub fn learn_columns(
         &mut self,
         file: &str,
@@ -409,17 +409,17 @@ impl<T: Real> RowBuilder<T> {
         Ok(columns)
     }
 
-    /// The numbers gathered in one slot; NaN where a value is missing.
+    /// The collected numbers of one slot; NaN for missing values.
     pub fn numbers_of(&self, slot: usize) -> Vec<f64> {
         self.numbers.iter().skip(slot).step_by(self.nnumbers.max(1)).map(|v| v.to_f64()).collect()
     }
 
-    /// What the fields of each target are.
+    /// The kind of each target.
     pub fn target_kinds(&self) -> impl Iterator<Item = TargetKind> {
         self.targets.iter().map(TargetRows::found_kind)
     }
 
-    /// The features of the rows gathered, encoded as `columns` say, which are then forgotten.
+    /// The features of the collected rows, encoded according to `columns`; the rows are then dropped.
     pub fn take_features(&mut self, columns: &[FeatureColumn]) -> Result<Samples<'static, T>, DataError> {
         let nrows = self.nrows;
         let mut numbers = std::mem::take(&mut self.numbers);
@@ -467,21 +467,21 @@ impl<T: Real> RowBuilder<T> {
         Ok(Samples::dense(nrows, width, entries)?)
     }
 
-    /// The targets of the rows gathered, named by `names`, which are then forgotten with the count of rows.
+    /// The targets of the collected rows, named by `names`; they are then dropped, and the count of rows is reset.
     pub fn take_targets<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Vec<Target> {
         self.nrows = 0;
         let columns = self.targets.iter_mut().zip(names);
         columns.map(|(column, name)| Target { name: name.to_owned(), values: column.take() }).collect()
     }
 
-    /// The error of a file with columns `names` none of whose rows was kept.
+    /// The error for a file with columns `names` and no usable row.
     pub fn none_left(&mut self, file: String, names: &[String]) -> DataError {
         let dropped = self.take_notes().pop();
         let what = dropped.unwrap_or_else(|| format!("only a header naming {}", listed(names)));
         DataError::NoRows { file, what }
     }
 
-    /// Notes for the user about the rows gathered since the last call.
+    /// Notes for the user about the rows collected since the last call.
     pub fn take_notes(&mut self) -> Vec<String> {
         let counts = std::mem::take(&mut self.counts);
         let mut notes = Vec::new();
@@ -497,7 +497,7 @@ impl<T: Real> RowBuilder<T> {
     }
 }
 
-/// What to do about text in a column of numbers, as it follows the message.
+/// Advice for text in a column of numbers, appended to the message.
 fn advice(cell: Cell<'_>, column: &str, phase: Phase) -> String {
     let text = cell.text();
     let text = &*text;
@@ -529,7 +529,7 @@ fn advice(cell: Cell<'_>, column: &str, phase: Phase) -> String {
     format!("; `--categorical {column}` one-hot encodes a column of text, {drop}")
 }
 
-/// The signs beside its digits that keep a text from being a number; none where it has others.
+/// The kind of characters that prevent a text with digits from being a number; `None` for other texts.
 fn number_with_signs(cell: Cell<'_>) -> Option<&'static str> {
     let text = cell.text();
     let text = str::from_utf8(&text).ok()?;

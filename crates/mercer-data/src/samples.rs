@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::real::Real;
 
-/// Rows of features, one sample a row. Borrowed from a caller's buffer or owned (`Samples<'static, T>`): one type for both.
+/// Rows of features, one sample a row. One type for borrowed and owned (`Samples<'static, T>`) buffers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples<'a, T: Real> {
     nrows: usize,
@@ -12,14 +12,14 @@ pub struct Samples<'a, T: Real> {
     storage: Storage<'a, T>,
 }
 
-/// How [`Samples`] are held.
+/// The storage of [`Samples`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Storage<'a, T: Real> {
     /// Every entry, row after row.
     Dense(Cow<'a, [T]>),
     /// Compressed sparse rows: row `i` has columns `indices[indptr[i]..indptr[i+1]]`, ascending, and the values beside them.
     Sparse {
-        /// Where each row starts; one more entry than there are rows.
+        /// The start of each row; one more entry than there are rows.
         indptr: Cow<'a, [usize]>,
         /// Column of each stored entry.
         indices: Cow<'a, [u32]>,
@@ -28,8 +28,8 @@ pub enum Storage<'a, T: Real> {
     },
 }
 
-/// Most columns of sparse samples: a sparse file can name four thousand million columns in one line, and work that keeps a
-/// few numbers per column must fit the memory.
+/// The most columns of sparse samples: a sparse file can name four billion columns in one line, and work with a few
+/// numbers per column must fit the memory.
 pub const MAX_COLUMNS: usize = 1 << 27;
 
 /// Why a buffer is not a set of samples.
@@ -39,13 +39,13 @@ pub enum InvalidSamples {
     /// The buffer's length is not rows × columns.
     #[error("{nrows} rows of {ncols} columns need {expected} entries, but the buffer has {found}")]
     Length {
-        /// Rows asked for.
+        /// Rows requested.
         nrows: usize,
-        /// Columns asked for.
+        /// Columns requested.
         ncols: usize,
         /// rows × columns.
         expected: usize,
-        /// Entries there are.
+        /// Entries found.
         found: usize,
     },
     /// `indptr` does not start at 0, does not end at the number of entries, or decreases.
@@ -56,7 +56,7 @@ pub enum InvalidSamples {
         /// rows + 1.
         expected: usize,
     },
-    /// More columns than are worked with.
+    /// Too many columns.
     #[error("there are {ncols} columns; at most {MAX_COLUMNS} are supported")]
     TooManyColumns {
         /// Number of columns.
@@ -128,13 +128,13 @@ impl<'a, T: Real> Samples<'a, T> {
         self.ncols
     }
 
-    /// How the entries are held.
+    /// The storage of the entries.
     #[must_use]
     pub fn storage(&self) -> &Storage<'a, T> {
         &self.storage
     }
 
-    /// The entries as they are held.
+    /// The stored entries.
     #[must_use]
     pub fn into_storage(self) -> Storage<'a, T> {
         self.storage
@@ -146,7 +146,7 @@ impl<'a, T: Real> Samples<'a, T> {
         matches!(self.storage, Storage::Sparse { .. })
     }
 
-    /// The stored values, zeros of sparse rows left out.
+    /// The stored values, without the zeros of sparse rows.
     #[must_use]
     pub fn stored_values(&self) -> &[T] {
         match &self.storage {
@@ -169,7 +169,7 @@ impl<'a, T: Real> Samples<'a, T> {
         Samples { nrows: self.nrows, ncols: self.ncols, storage }
     }
 
-    /// The same samples in a buffer of their own.
+    /// The same samples in an owned buffer.
     #[must_use]
     pub fn into_owned(self) -> Samples<'static, T> {
         let storage = match self.storage {
@@ -216,7 +216,7 @@ impl<'a, T: Real> Samples<'a, T> {
     /// The rows at `indices`, in that order, as samples of the same form.
     ///
     /// # Panics
-    /// Where an index is not below [`nrows`](Self::nrows).
+    /// If an index is not below [`nrows`](Self::nrows).
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Samples<'static, T> {
         match &self.storage {
@@ -243,7 +243,7 @@ impl<'a, T: Real> Samples<'a, T> {
 }
 
 impl<T: Real> Samples<'_, T> {
-    /// The rows of several samples of the same form, one after the other; none where there are no samples, or they are
+    /// The rows of several samples of the same form, one after the other; `None` if there are no samples, or they are
     /// dense and sparse or of different numbers of columns.
     #[must_use]
     pub fn stacked(parts: &[Self]) -> Option<Samples<'static, T>> {
@@ -273,7 +273,7 @@ impl<T: Real> Samples<'_, T> {
     }
 }
 
-/// Samples of either precision: what the doors (files, command line, Python) hand in.
+/// Samples of either precision, as received from files, the command line and Python.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnySamples<'a> {
     /// Single precision.
@@ -319,7 +319,7 @@ impl AnySamples<'_> {
         with_samples!(self, s => s.view().into())
     }
 
-    /// The same samples in a buffer of their own.
+    /// The same samples in an owned buffer.
     #[must_use]
     pub fn into_owned(self) -> AnySamples<'static> {
         with_samples!(self, s => s.into_owned().into())
@@ -331,7 +331,7 @@ impl AnySamples<'_> {
         with_samples!(self, s => s.select(rows).into())
     }
 
-    /// The same samples in double precision, borrowed where they are in it already.
+    /// The same samples in double precision, borrowed if they already are.
     #[must_use]
     pub fn widened(&self) -> AnySamples<'_> {
         let Self::F32(samples) = self else { return self.view() };
@@ -376,7 +376,7 @@ impl<T: Copy + Default> Matrix<T> {
     /// A matrix over an existing row-major buffer.
     ///
     /// # Panics
-    /// Where the buffer's length is not `nrows * ncols`.
+    /// If the buffer's length is not `nrows * ncols`.
     #[must_use]
     pub fn from_entries(nrows: usize, ncols: usize, entries: Vec<T>) -> Self {
         assert_eq!(entries.len(), nrows * ncols, "a {nrows} × {ncols} matrix");
@@ -426,7 +426,7 @@ impl<T: Copy + Default> Matrix<T> {
     /// The rows at `rows`, in that order.
     ///
     /// # Panics
-    /// Where an index is not below [`nrows`](Self::nrows).
+    /// If an index is not below [`nrows`](Self::nrows).
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         let entries = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();

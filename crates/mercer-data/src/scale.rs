@@ -10,7 +10,7 @@ use super::{AnySamples, DataError, Samples, Storage};
 use crate::real::Real;
 use crate::with_samples;
 
-/// Which scaling to fit.
+/// The kind of scaling.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScaleMethod {
@@ -19,7 +19,7 @@ pub enum ScaleMethod {
     Standard,
     /// The range [0, 1].
     MinMax,
-    /// As the data are.
+    /// No scaling.
     None,
 }
 
@@ -39,8 +39,8 @@ impl FromStr for ScaleMethod {
 /// A fitted scaling: column j becomes (xⱼ − shiftⱼ) / scaleⱼ.
 ///
 /// Sparse data are scaled without a shift, which would fill in their zeros: `Standard` divides by the standard deviation
-/// and `MinMax` by the largest absolute value. A constant column has scale 1: it becomes 0, or stays as it is where
-/// there is no shift.
+/// and `MinMax` by the largest absolute value. A constant column has scale 1: it becomes 0, or is unchanged without a
+/// shift.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", rename_all = "lowercase")]
 pub enum Scaling {
@@ -72,14 +72,14 @@ struct Moments {
 }
 
 impl Scaling {
-    /// Fits a scaling to the columns of `samples`; also the columns that are constant, by their place.
+    /// Fits a scaling to the columns of `samples`; also returns the indices of constant columns.
     ///
     /// Two passes over the data in `f64`: means, then squared deviations from them less the square of their own mean,
-    /// which is what rounding left in the first (Chan, Golub & LeVeque 1983, "Algorithms for computing the sample
-    /// variance", eq. 1.7). Accurate for columns whose mean dwarfs their spread. O(nd) time, O(d) memory.
+    /// which is the rounding error of the first (Chan, Golub & LeVeque 1983, "Algorithms for computing the sample
+    /// variance", eq. 1.7). Accurate for columns whose mean is much larger than their spread. O(nd) time, O(d) memory.
     ///
     /// # Errors
-    /// Where an entry is not finite.
+    /// If an entry is not finite.
     pub fn fit(method: ScaleMethod, samples: &AnySamples<'_>) -> Result<(Self, Vec<usize>), DataError> {
         check_features(samples)?;
         if method == ScaleMethod::None {
@@ -107,14 +107,14 @@ impl Scaling {
             },
             _ => Self::MinMax {
                 mins: moments.iter().map(|m| m.min).collect(),
-                // Only where ±1e308 stand side by side does the range overflow; then the column spans [0, 2].
+                // The range overflows only for values near both ±1e308; then the column spans [0, 2].
                 ranges: moments.iter().map(|m| positive((m.max - m.min).min(f64::MAX))).collect(),
             },
         };
         (scaling, constant)
     }
 
-    /// What it does, in a few words.
+    /// A short description.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -128,7 +128,7 @@ impl Scaling {
         }
     }
 
-    /// Whether it is for samples of this many columns.
+    /// Whether it applies to samples of this many columns.
     #[must_use]
     pub fn fits(&self, ncols: usize) -> bool {
         match self {
@@ -139,10 +139,10 @@ impl Scaling {
         }
     }
 
-    /// The scaled samples, in the precision they came in.
+    /// The scaled samples, in the same precision.
     ///
     /// # Errors
-    /// Where the samples have another number of columns than the scaling, or a scaled value leaves the range of their
+    /// If the samples have another number of columns than the scaling, or a scaled value leaves the range of their
     /// precision.
     pub fn apply(&self, samples: AnySamples<'_>) -> Result<AnySamples<'static>, DataError> {
         with_samples!(samples, samples => Ok(self.apply_to(samples)?.into()))
@@ -162,7 +162,7 @@ impl Scaling {
         let scaled = |row: usize, column: usize, value: T| {
             let (x, shift, scale) = (value.to_f64(), shifts[column], scales[column]);
             let difference = x - shift;
-            // The difference of two huge numbers may overflow where that of their quotients does not.
+            // The difference of two huge numbers may overflow although that of their quotients does not.
             let scaled = if difference.is_finite() { difference / scale } else { x / scale - shift / scale };
             let rounded = T::from_f64(scaled);
             if rounded.to_f64().is_finite() {
@@ -200,7 +200,7 @@ impl Scaling {
     }
 }
 
-/// What a scaling is fitted from, for rows that come in chunks.
+/// The statistics for fitting a scaling to rows in chunks.
 #[derive(Debug, Clone)]
 pub struct ScalingSums {
     method: ScaleMethod,
@@ -210,16 +210,16 @@ pub struct ScalingSums {
 }
 
 impl ScalingSums {
-    /// Nothing yet.
+    /// Empty statistics.
     #[must_use]
     pub fn new(method: ScaleMethod) -> Self {
         Self { method, rows: 0.0, sparse: false, columns: Vec::new() }
     }
 
-    /// Takes rows in: means and squared deviations of both parts are combined (Chan, Golub & LeVeque 1983, eq. 2.1).
+    /// Adds rows: means and squared deviations of both parts are combined (Chan, Golub & LeVeque 1983, eq. 2.1).
     ///
     /// # Errors
-    /// Where an entry is not finite.
+    /// If an entry is not finite.
     pub fn add(&mut self, samples: &AnySamples<'_>) -> Result<(), DataError> {
         check_features(samples)?;
         if self.method == ScaleMethod::None || samples.nrows() == 0 {
@@ -244,7 +244,7 @@ impl ScalingSums {
         Ok(())
     }
 
-    /// The scaling, and the columns that are constant, by their place.
+    /// The scaling, and the indices of constant columns.
     #[must_use]
     pub fn finish(&self) -> (Scaling, Vec<usize>) {
         match self.method {
@@ -254,8 +254,8 @@ impl ScalingSums {
     }
 }
 
-/// The largest power of two that is not above `largest`: values divided by it have squares and sums that neither
-/// overflow nor vanish, and the division is exact.
+/// The largest power of two that is not above `largest`: squares and sums of values divided by it neither overflow nor
+/// underflow, and the division is exact.
 fn unit_of(largest: f64) -> f64 {
     let exponent_bits = largest.to_bits() & f64::INFINITY.to_bits();
     f64::from_bits(exponent_bits).max(f64::MIN_POSITIVE)
@@ -264,7 +264,7 @@ fn unit_of(largest: f64) -> f64 {
 fn column_moments<T: Real>(samples: &Samples<'_, T>) -> Vec<Moments> {
     let (nrows, ncols) = (samples.nrows(), samples.ncols());
     let n = nrows as f64;
-    // For each column what the entries that are not stored add: their number of zeros.
+    // Entries that are not stored contribute as zeros, counted for each column.
     let mut unstored = vec![nrows; ncols];
     let (mut mins, mut maxs) = (vec![f64::INFINITY; ncols], vec![f64::NEG_INFINITY; ncols]);
     for_each_stored(samples, |column, value| {
@@ -283,7 +283,7 @@ fn column_moments<T: Real>(samples: &Samples<'_, T>) -> Vec<Moments> {
     for_each_stored(samples, |column, value| means[column] += value / units[column]);
     means.iter_mut().for_each(|sum| *sum /= n);
 
-    // Sums of the deviations from that mean, zero but for rounding, and of their squares.
+    // Sums of the deviations from that mean, zero except for rounding, and of their squares.
     let (mut sums, mut squares) = (vec![0.0; ncols], vec![0.0; ncols]);
     for column in 0..ncols {
         sums[column] = -means[column] * unstored[column] as f64;

@@ -1,28 +1,28 @@
-//! The schema: what training learnt about the columns of a file, replayed on the files predictions are made for.
+//! The schema: the encoding of a file's columns learnt in training, applied to files for prediction.
 
 use serde::{Deserialize, Serialize};
 
 use super::options::{Dates, Missing};
 use crate::real::Precision;
 
-/// The category of a missing value, where it has one.
+/// The category of a missing value, if it has one.
 pub(super) const MISSING: &str = "missing";
 
-/// How the columns of a file become features and targets. Fitted by [`read`](super::read), stored in the model,
-/// replayed by [`chunks`](super::chunks).
+/// The mapping of a file's columns to features and targets. Fitted by [`read`](super::read), stored in the model,
+/// applied by [`chunks`](super::chunks).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schema {
     /// The features.
     pub features: Features,
     /// The targets.
     pub targets: Vec<TargetColumn>,
-    /// Whether the names come from a header, so that a later file's columns are matched by name. Otherwise by place.
+    /// Whether the names come from a header, so that a later file's columns are matched by name, otherwise by position.
     pub named: bool,
-    /// What to do with a missing value.
+    /// How to handle missing values.
     pub missing: Missing,
-    /// Precision the features are held in.
+    /// The precision of the features.
     pub dtype: Precision,
-    /// How fields are read, where that is not as usual.
+    /// How fields are read, if not by default.
     #[serde(default, skip_serializing_if = "Reading::is_usual")]
     pub reading: Reading,
 }
@@ -31,9 +31,9 @@ pub struct Schema {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {
-    /// What to do with dates in columns of numbers.
+    /// How to read dates in columns of numbers.
     pub dates: Dates,
-    /// Columns of the training file, where some of them are neither features nor targets.
+    /// The number of columns of the training file, if some of them are neither features nor targets.
     pub file_columns: Option<usize>,
 }
 
@@ -49,33 +49,33 @@ impl Reading {
 pub enum Features {
     /// Columns of a table, in the order of the file.
     Columns(Vec<FeatureColumn>),
-    /// Numbered columns of a sparse file, none of them named.
+    /// Numbered columns of a sparse file, without names.
     Sparse {
-        /// How many there are.
+        /// Their number.
         ncols: usize,
     },
 }
 
-/// A column that is turned into features.
+/// A column that gives features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureColumn {
     /// The column's name.
     pub name: String,
-    /// Its place in the training file, from 0.
+    /// Its index in the training file, from 0.
     pub position: usize,
-    /// What its fields become.
+    /// The encoding of its fields.
     pub encoding: Encoding,
 }
 
-/// What the fields of a column become.
+/// The encoding of a column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// One feature, the number.
     Number {
-        /// What a missing value becomes, where missing values are filled in.
+        /// The replacement of missing values, if they are filled in.
         mean: Option<f64>,
-        /// Whether another feature says if the value is missing.
+        /// Whether a second feature indicates missing values.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         indicator: bool,
     },
@@ -83,8 +83,7 @@ pub enum Encoding {
     OneHot {
         /// The texts, sorted.
         categories: Vec<String>,
-        /// Share of the training rows in each category: what a missing value becomes, where missing values are
-        /// filled in.
+        /// Share of the training rows in each category, which replace missing values if they are filled in.
         shares: Option<Vec<f64>>,
     },
 }
@@ -93,7 +92,7 @@ impl Encoding {
     /// A number that is never missing.
     pub const NUMBER: Self = Self::Number { mean: None, indicator: false };
 
-    /// Number of features the column becomes.
+    /// The number of features of the column.
     #[must_use]
     pub fn width(&self) -> usize {
         match self {
@@ -108,13 +107,13 @@ impl Encoding {
 pub struct TargetColumn {
     /// The column's name.
     pub name: String,
-    /// Its place in the training file, from 0.
+    /// Its index in the training file, from 0.
     pub position: usize,
-    /// What its fields are.
+    /// The kind of its values.
     pub kind: TargetKind,
 }
 
-/// What the fields of a target are.
+/// The kind of a target's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {
@@ -125,7 +124,7 @@ pub enum TargetKind {
 }
 
 impl Schema {
-    /// A schema of `ncols` number columns matched by their place: for models trained on arrays.
+    /// A schema of `ncols` number columns matched by position, for models trained on arrays.
     #[must_use]
     pub fn positional(ncols: usize, sparse: bool, dtype: Precision) -> Self {
         let column = |position: usize| FeatureColumn {

@@ -1,4 +1,4 @@
-//! Sources: a file, standard input or bytes in memory, decompressed and with their format recognised.
+//! Sources: files, standard input or bytes in memory, with decompression and detection of the format.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -12,14 +12,14 @@ use super::error::{DataError, Place};
 use super::foreign::foreign;
 use super::options::UnknownChoice;
 
-/// How many bytes are looked at to recognise a format.
+/// The number of bytes examined to detect a format.
 const PEEK: usize = 1 << 16;
 
-/// A format that data are read from.
+/// A data format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// A table in text: comma, semicolon, tab or blank separated.
+    /// A text table separated by commas, semicolons, tabs or blanks.
     Csv,
     /// LIBSVM (svmlight) text: `label index:value …`, indices from 1.
     Svmlight,
@@ -27,7 +27,7 @@ pub enum Format {
     Npy,
     /// A zip archive of NumPy arrays.
     Npz,
-    /// A Parquet file, where this program was built to read them.
+    /// A Parquet file, if the program was built with support for it.
     Parquet,
 }
 
@@ -50,7 +50,7 @@ impl FromStr for Format {
 }
 
 impl Format {
-    /// The format a file's name tells of, `.gz` left aside. `.txt` tells nothing: its content is looked at.
+    /// The format by a file's name, ignoring `.gz`. `.txt` does not determine it: the content is examined.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
@@ -65,10 +65,10 @@ impl Format {
         }
     }
 
-    /// The format that the first bytes of a file look like.
+    /// The format by the first bytes of a file.
     ///
-    /// Text is LIBSVM where one of its first lines is numbers followed by a field of the form `index:value`, and a table
-    /// otherwise. `None` where the bytes are neither text nor NumPy's.
+    /// Text is LIBSVM if one of its first lines is numbers followed by a field of the form `index:value`, and a table
+    /// otherwise. `None` if the bytes are neither text nor NumPy's.
     #[must_use]
     pub fn sniff(head: &[u8]) -> Option<Self> {
         if head.starts_with(b"\x93NUMPY") {
@@ -103,7 +103,7 @@ impl Format {
     }
 }
 
-/// Where data come from.
+/// A source of data.
 #[derive(Debug, Clone)]
 pub struct Source {
     name: String,
@@ -117,16 +117,16 @@ enum Origin {
     Bytes(Arc<[u8]>),
 }
 
-/// A source opened: its bytes, decompressed, and their format.
+/// An open source: its decompressed bytes and their format.
 pub(super) struct Opened {
     pub name: String,
     pub format: Format,
-    /// Whether the name says that tabs separate the fields.
+    /// Whether the name implies that tabs separate the fields.
     pub tab_separated: bool,
-    /// The first bytes once more, to look at.
+    /// A copy of the first bytes.
     pub head: Vec<u8>,
     pub bytes: Box<dyn BufRead + Send>,
-    /// Where the same bytes can be read in any order.
+    /// The path, if the same bytes can be read from it in any order.
     pub path: Option<PathBuf>,
 }
 
@@ -140,13 +140,13 @@ impl Source {
         Self { name: path.display().to_string(), origin: Origin::Path(path.to_owned()) }
     }
 
-    /// Bytes in memory, with the name that messages give them and that tells their format.
+    /// Bytes in memory, with a name for messages and for detecting their format.
     #[must_use]
     pub fn bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self { name: name.to_owned(), origin: Origin::Bytes(bytes.into()) }
     }
 
-    /// The name that messages give the source.
+    /// The name of the source in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -158,7 +158,7 @@ impl Source {
         !matches!(self.origin, Origin::Stdin)
     }
 
-    /// Refuses a source that can be read only once.
+    /// Rejects a source that can be read only once.
     pub(super) fn require_restartable(&self) -> Result<(), DataError> {
         if self.is_restartable() {
             Ok(())
@@ -167,7 +167,7 @@ impl Source {
         }
     }
 
-    /// Opens the source at its start and recognises its format, where `format` does not give it.
+    /// Opens the source at its start and detects its format if `format` does not give it.
     pub(super) fn open(&self, format: Option<Format>) -> Result<Opened, DataError> {
         let raw: Box<dyn BufRead + Send> = match &self.origin {
             Origin::Path(path) => {
@@ -217,7 +217,7 @@ impl Source {
     }
 }
 
-/// Text in UTF-16, by the order of the bytes, which a mark at its beginning tells.
+/// Text in UTF-16; the byte-order mark gives the order of the bytes.
 enum Utf16 {
     LittleEndian,
     BigEndian,

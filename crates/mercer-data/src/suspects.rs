@@ -1,12 +1,12 @@
-//! Columns of numbers that are hardly features: row numbers, identifiers, dates written as numbers.
+//! Detects columns of numbers that are probably not features: row numbers, identifiers, dates written as numbers.
 
 use super::schema::{Encoding, FeatureColumn};
 
-/// Rows below which nothing is suspected: too few to tell.
+/// The fewest rows for a suspicion.
 const FEWEST: usize = 20;
 
-/// A note for each column that looks like something else than a feature; `values` gives the numbers of a column by its slot among
-/// those of numbers.
+/// A note for each column that is probably not a feature; `values` gives the numbers of a column by its slot among
+/// numeric columns.
 pub(super) fn suspects(columns: &[FeatureColumn], values: impl Fn(usize) -> Vec<f64>) -> Vec<String> {
     let numbers = columns.iter().filter(|column| matches!(column.encoding, Encoding::Number { .. }));
     let suspect = |(slot, column): (usize, &FeatureColumn)| {

@@ -11,15 +11,15 @@ use super::{AnySamples, Samples, Storage};
 use crate::real::Real;
 use crate::with_samples;
 
-/// LIBSVM text being read.
+/// A reader of LIBSVM text.
 pub(super) struct SparseText {
     lines: Lines,
     line: Vec<u8>,
     phase: Phase,
     missing: Missing,
-    /// The most columns there may be.
+    /// The limit on columns.
     limit: Option<usize>,
-    /// How many labels each row has, once the first has been read.
+    /// The number of labels per row, once the first row has been read.
     nlabels: Option<usize>,
 }
 
@@ -130,7 +130,7 @@ impl SparseText {
         Ok(())
     }
 
-    /// The value in `text`; none where it is missing and the row is left out.
+    /// The value in `text`; `None` if it is missing and the row is left out.
     fn value<T: Real>(&self, text: &[u8], index: u32) -> Result<Option<T>, DataError> {
         let place = || self.lines.place().column(index as usize - 1, &index.to_string());
         match parse_number(text) {
@@ -152,7 +152,7 @@ impl SparseText {
         }
     }
 
-    /// The label in `text`, NaN where a row to predict has none; none where it is missing and the row is left out.
+    /// The label in `text`, NaN if a row for prediction has none; `None` if it is missing and the row is left out.
     fn label(&self, text: &[u8]) -> Result<Option<f64>, DataError> {
         match parse_number(text) {
             Parsed::Number(value) => Ok(Some(value)),
@@ -188,7 +188,7 @@ impl SparseText {
     }
 }
 
-/// Writes samples as LIBSVM text, one label a row, zeros left out. Numbers are written so that they read back exactly.
+/// Writes samples as LIBSVM text, one label per row, without zeros. Numbers read back exactly.
 ///
 /// # Errors
 /// Those of `writer`.

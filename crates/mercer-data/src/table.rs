@@ -1,4 +1,4 @@
-//! Tables: what text and array files have in common, and which of their columns play which part.
+//! Tables: the common interface of text and array files, and the roles of their columns.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::schema::{Encoding, FeatureColumn, Reading, Schema};
 use super::source::{Format, Opened};
 use crate::real::Real;
 
-/// A file of rows and columns, standing before its first row.
+/// A file of rows and columns, positioned before its first row.
 pub(super) enum Table {
     Text(Box<TextTable>),
     Arrays(Box<ArrayTable>),
@@ -22,7 +22,7 @@ pub(super) enum Table {
 }
 
 impl Table {
-    /// Opens a file of any format but LIBSVM.
+    /// Opens a file of any format except LIBSVM.
     pub fn open(opened: Opened, layout: &Layout) -> Result<Self, DataError> {
         let file = opened.name.clone();
         let table = match opened.format {
@@ -63,7 +63,7 @@ impl Table {
         }
     }
 
-    /// How many of the last columns are targets by the file's own making.
+    /// The number of trailing columns that the format marks as targets.
     fn ntargets(&self) -> usize {
         match self {
             Self::Text(_) => 0,
@@ -84,7 +84,7 @@ impl Table {
     }
 }
 
-/// The parts that columns play: a role for each column of a file, and the columns of the targets in their order.
+/// The roles of a file's columns, and the columns of the targets in their order.
 pub(super) struct Parts {
     pub roles: Vec<Role>,
     pub targets: Vec<usize>,
@@ -98,7 +98,7 @@ impl Parts {
         Reading { dates: options.dates, file_columns: ignored.then_some(self.roles.len()) }
     }
 
-    /// Name, place and role of each feature column.
+    /// Name, index and role of each feature column.
     pub fn features(&self, names: &[String]) -> Vec<(String, usize, Role)> {
         let is_feature = |role: &Role| matches!(role, Role::Number(_) | Role::Category(_));
         let features = self.roles.iter().enumerate().filter(|(_, role)| is_feature(role));
@@ -106,7 +106,7 @@ impl Parts {
     }
 }
 
-/// The parts asked for in `options`, for a file to learn from.
+/// The roles requested in `options`, for a training file.
 pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -> Result<Parts, DataError> {
     let names = table.names();
     let find = |column: &ColumnRef| {
@@ -157,7 +157,7 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
         }
         is_feature[at] = false;
     }
-    // Slots follow the order of the file, whatever the order of the request.
+    // Slots follow the order of the file, not that of the request.
     let (mut numbers, mut categories) = (0, 0);
     for (role, is_feature) in roles.iter_mut().zip(is_feature) {
         match role {
@@ -179,8 +179,8 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
     Ok(Parts { roles, targets, named: table.named() })
 }
 
-/// The parts that a file's columns play under `schema`: matched by name where both have a header, by place otherwise.
-/// Targets may be absent; the slots of those present index `targets`, which are places in the schema's list.
+/// The roles of a file's columns under `schema`: matched by name if both have a header, otherwise by position. Targets
+/// may be absent; the slots of those present index `targets`, which are indices in the schema's list.
 pub(super) fn parts_to_replay(
     table: &Table,
     file: &str,
@@ -208,7 +208,7 @@ pub(super) fn parts_to_replay(
             }
         }
     } else if schema.reading.file_columns == Some(names.len()) {
-        // Laid out as the training file was, columns that are of no use among them.
+        // The layout is that of the training file, including ignored columns.
         for column in columns {
             if let Some(role) = roles.get_mut(column.position) {
                 *role = slots.next(column);
@@ -221,7 +221,7 @@ pub(super) fn parts_to_replay(
         }
         targets = (0..ntargets).collect();
     } else if width == nfeatures + ntargets {
-        // Laid out as the training file was.
+        // The layout is that of the training file.
         let features = columns.iter().map(|column| (column.position, slots.next(column)));
         let targeted = schema.targets.iter().enumerate().map(|(i, t)| (t.position, Role::Target(i)));
         let mut laid_out: Vec<_> = features.chain(targeted).collect();
@@ -240,7 +240,7 @@ pub(super) fn parts_to_replay(
     Ok(Parts { roles, targets, named: false })
 }
 
-/// The parts of columns that are matched by name.
+/// The roles of columns that are matched by name.
 fn parts_by_name(
     names: &[String],
     file: &str,
@@ -280,7 +280,7 @@ fn parts_by_name(
     Ok(Parts { roles, targets, named: true })
 }
 
-/// Counts the slots given to numbers and to categories.
+/// Counts the slots of numbers and of categories.
 #[derive(Default)]
 struct Slots {
     numbers: usize,

@@ -5,7 +5,7 @@ use super::fields::{Cell, Parsed};
 use super::plain::PlainTarget;
 use super::schema::TargetKind;
 
-/// A column of targets. While the kind is not known both forms are kept: one field that is no number makes all of
+/// A column of targets. While the kind is unknown both forms are stored: one field that is not a number makes all of
 /// them texts.
 pub(super) struct TargetRows {
     kind: Option<TargetKind>,
@@ -16,32 +16,33 @@ pub(super) struct TargetRows {
 }
 
 impl TargetRows {
-    /// A column without rows, of the kind known.
+    /// A column without rows, of a known kind.
     pub fn new(kind: Option<TargetKind>) -> Self {
         Self { kind, all_numbers: true, numbers: Vec::new(), text: Vec::new(), text_ends: Vec::new() }
     }
 
-    /// Forgets all but the first `nrows` rows.
+    /// Removes all but the first `nrows` rows.
     pub fn truncate(&mut self, nrows: usize) {
         self.numbers.truncate(nrows);
         self.text_ends.truncate(nrows);
         self.text.truncate(self.text_ends.last().copied().unwrap_or(0));
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub fn forget(&mut self) {
         self.numbers.clear();
         self.text.clear();
         self.text_ends.clear();
     }
 
-    /// Adds a row whose target is not known.
+    /// Adds a row with an unknown target.
     pub fn push_missing(&mut self) {
         self.numbers.push(f64::NAN);
         self.push_text(b"");
     }
 
-    /// Adds a row, or says why its target cannot be one: it is infinite, or text where the kind is known to be numbers.
+    /// Adds a row, or returns why its target is invalid: it is infinite, or text although the kind is known to be
+    /// numbers.
     pub fn push(&mut self, cell: Cell<'_>) -> Result<(), Parsed> {
         match (self.kind, cell) {
             (Some(TargetKind::Label), _) => {
@@ -62,12 +63,12 @@ impl TargetRows {
         Ok(())
     }
 
-    /// Whether rows of numbers can be added as they are.
+    /// Whether rows of numbers can be added directly.
     pub fn takes_numbers(&self) -> bool {
         self.kind != Some(TargetKind::Label)
     }
 
-    /// Whether fields are kept as they are written, too.
+    /// Whether fields are also stored as written.
     pub fn keeps_texts(&self) -> bool {
         self.kind.is_none()
     }
@@ -87,14 +88,14 @@ impl TargetRows {
         self.text_ends.push(self.text.len());
     }
 
-    /// What the fields are, as known before or as found.
+    /// The kind of the fields, given or detected.
     pub fn found_kind(&self) -> TargetKind {
         let found =
             || if self.all_numbers && !self.merges() { TargetKind::Number } else { TargetKind::Label };
         self.kind.unwrap_or_else(found)
     }
 
-    /// Whether all fields are written as integers and some are beyond 2⁵³, where a double may stand for two of them.
+    /// Whether all fields are written as integers and some are beyond 2⁵³, where one double may represent two of them.
     fn merges(&self) -> bool {
         let beyond = |number: &f64| number.abs() >= 9_007_199_254_740_992.0;
         self.text_ends.len() == self.numbers.len()
@@ -102,13 +103,13 @@ impl TargetRows {
             && self.texts().all(|text| str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok()))
     }
 
-    /// The fields as they are written.
+    /// The fields as written.
     fn texts(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.text_ends.iter().copied());
         starts.zip(&self.text_ends).map(|(start, &end)| &self.text[start..end])
     }
 
-    /// The values of the rows, which are then forgotten.
+    /// Takes the values of the rows, which are then empty.
     pub fn take(&mut self) -> TargetValues {
         let values = match self.found_kind() {
             TargetKind::Number => TargetValues::Numbers(std::mem::take(&mut self.numbers)),

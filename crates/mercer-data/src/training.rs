@@ -1,4 +1,4 @@
-//! Training files larger than memory: their rows in chunks, with numbers as targets.
+//! Training files larger than memory: their rows in chunks, with numeric targets.
 
 use super::chunks::{Stream, open_stream};
 use super::dataset::Dataset;
@@ -14,13 +14,13 @@ use super::table::{Parts, Table, parts_to_learn};
 use crate::real::{Precision, Real};
 use crate::watch::Watch;
 
-/// Rows whose columns are learnt at a time.
+/// Rows per step of learning the columns.
 const ROWS: usize = 1 << 14;
 
-/// Bytes of the features in a chunk, about.
+/// The approximate bytes of the features in a chunk.
 const CHUNK: usize = 4 << 20;
 
-/// A training file with numbers as its targets, and how its columns become features.
+/// A training file with numeric targets, and its schema.
 #[derive(Debug, Clone)]
 pub(super) struct TrainingFile {
     pub source: Source,
@@ -37,8 +37,8 @@ impl TrainingFile {
     }
 }
 
-/// A training file with numbers as its targets, read in chunks: the rows and the schema that [`read`](super::read) gives,
-/// without holding them all.
+/// A training file with numeric targets, read in chunks: the same rows and schema as from [`read`](super::read),
+/// without storing all rows.
 ///
 /// Text in a target is an error here. Notes on rows left out are those of [`notes`](Self::notes), not of the chunks.
 pub struct TrainingChunks {
@@ -48,11 +48,11 @@ pub struct TrainingChunks {
 }
 
 impl TrainingChunks {
-    /// Opens a file and learns its schema, which takes a pass over it for categories, for means that missing values become,
-    /// and for the number of columns of a LIBSVM file. A chunk has about 4 MiB of numbers.
+    /// Opens a file and learns its schema, which takes a pass over it for categories, for the means that replace
+    /// missing values, and for the number of columns of a LIBSVM file. A chunk has about 4 MiB of numbers.
     ///
     /// # Errors
-    /// As [`read`](super::read), where such a pass is needed of a source that can be read only once, and where `watch` asks
+    /// As [`read`](super::read), if such a pass is needed of a source that can be read only once, and if `watch` asks
     /// to stop.
     pub fn open(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Self, PassError> {
         let schema = match options.dtype {
@@ -70,7 +70,7 @@ impl TrainingChunks {
         self
     }
 
-    /// How columns become features.
+    /// The schema.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.file.schema
@@ -88,7 +88,7 @@ impl TrainingChunks {
     /// The next rows, `None` after the last.
     ///
     /// # Errors
-    /// Where the rows cannot be read or do not fit the schema. What follows an error is unspecified.
+    /// If the rows cannot be read or do not fit the schema. What follows an error is unspecified.
     pub fn read_chunk(&mut self) -> Result<Option<Dataset>, DataError> {
         let chunk = self.stream.read_chunk(&self.file.schema, self.file.rows_per_chunk)?;
         if chunk.is_none() && self.rows == 0 {
@@ -100,10 +100,10 @@ impl TrainingChunks {
         Ok(chunk)
     }
 
-    /// Calls `visit` with every chunk that is left, while the next one is read by other threads of the pool.
+    /// Calls `visit` with every remaining chunk, while other threads of the pool read the next one.
     ///
     /// # Errors
-    /// The first of reading and visiting, in the order of the rows.
+    /// The first error of reading or visiting, in the order of the rows.
     pub fn for_each<E: From<DataError> + Send>(
         &mut self,
         mut visit: impl FnMut(Dataset) -> Result<(), E> + Send,

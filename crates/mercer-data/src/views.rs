@@ -1,4 +1,4 @@
-//! Samples from the arrays of other crates, and matrices back to them, behind the features `ndarray` and `faer`.
+//! Conversions between samples or matrices and the arrays of other crates, behind the features `ndarray` and `faer`.
 
 #[cfg(feature = "ndarray")]
 mod ndarray {

@@ -1,8 +1,8 @@
-//! Progress in, stop out: what every long call reports to and asks.
+//! Progress and stop of long calls.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The work was stopped by its [`Watch`] before it had an answer.
+/// The [`Watch`] stopped the work before it had a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("stopped before completion")]
 pub struct Stopped;

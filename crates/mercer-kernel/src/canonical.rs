@@ -1,4 +1,4 @@
-//! The canonical form: one way to write each of the many texts of a kernel.
+//! The canonical form: a unique text for the many texts of a kernel.
 //!
 //! A bottom-up rewrite: the operands are made canonical, then put together by [`sum`], [`product`], [`power`] and
 //! [`call`], each of which keeps the form of its result. In that form
@@ -10,9 +10,9 @@
 //! - formulas of named kernels are those named kernels ([`recognise`]);
 //! - parts with a `?` are never collected, because two `?` are two unknowns.
 //!
-//! Every rule keeps the value wherever the expression has one, up to rounding: exponents are added and
-//! multiplied only where that is no division by zero made good, nor a root of a square. What varies never becomes a
-//! constant, not even `a^0`: a constant without a value, as `(-1)^0.5`, could not be written.
+//! Every rule keeps the value wherever the expression has one, up to rounding: exponents are added and multiplied only
+//! if that does not remove a division by zero or a root of a square. A part that depends on the points never becomes a
+//! constant, not even `a^0`: a constant without a value, such as `(-1)^0.5`, could not be written.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ fn collect_terms(
     }
 }
 
-/// Numbers and terms that are no sums: numbers folded, equal terms collected, sorted.
+/// Combines numbers and terms that are not sums: numbers folded, equal terms collected, sorted.
 fn flat_sum(numbers: Vec<f64>, terms: Vec<Expr>) -> Expr {
     let mut collected = fold(numbers, 0.0, |a, b| a + b, f64::is_finite);
     let mut like: BTreeMap<String, (f64, Expr)> = BTreeMap::new();
@@ -111,8 +111,8 @@ fn flat_sum(numbers: Vec<f64>, terms: Vec<Expr>) -> Expr {
     }
 }
 
-/// Numbers put together in ascending order: one number, none where it is neutral, or all of them where an
-/// intermediate result would leave the range of numbers.
+/// Combines numbers in ascending order: into one number, into none if the result is neutral, or all of them unchanged
+/// if an intermediate result would overflow.
 fn fold(mut numbers: Vec<f64>, neutral: f64, join: fn(f64, f64) -> f64, fits: fn(f64) -> bool) -> Vec<Expr> {
     numbers.sort_by(f64::total_cmp);
     numbers.retain(|&number| number != neutral);
@@ -126,7 +126,7 @@ fn fold(mut numbers: Vec<f64>, neutral: f64, join: fn(f64, f64) -> f64, fits: fn
     if joined == neutral { Vec::new() } else { vec![Expr::Number(joined)] }
 }
 
-/// The constant factor of a canonical expression, and the rest.
+/// The constant factor of a canonical expression, and the expression without it.
 pub(super) fn split_coefficient(expr: Expr) -> (f64, Expr) {
     match expr {
         Expr::Product(mut factors) => match factors[0] {
@@ -172,7 +172,7 @@ fn collect_factors(expr: Expr, columns: &[(usize, usize)], numbers: &mut Vec<f64
     }
 }
 
-/// Numbers and factors that are no products: numbers folded, equal bases collected, sorted.
+/// Combines numbers and factors that are not products: numbers folded, equal bases collected, sorted.
 fn flat_product(numbers: Vec<f64>, factors: Vec<Expr>) -> Expr {
     let may_fold = |value: f64| value.is_normal();
     let mut numbers = if numbers.contains(&0.0) {
@@ -217,13 +217,13 @@ fn split_exponent(expr: Expr) -> (Expr, f64) {
     }
 }
 
-/// Whether b^p·b^q is b^(p+q) wherever it is defined, and nowhere else.
+/// Whether b^p·b^q and b^(p+q) are equal and defined at the same points.
 fn exponents_add(base: &Expr, p: f64, q: f64) -> bool {
     let same_sign = (p > 0.0) == (q > 0.0);
     same_sign && ((is_integer(p) && is_integer(q)) || is_nonnegative(base)) && (p + q).is_finite()
 }
 
-/// Whether (b^p)^q is b^(pq) wherever it is defined, and nowhere else.
+/// Whether (b^p)^q and b^(pq) are equal and defined at the same points.
 fn exponents_multiply(base: &Expr, p: f64, q: f64) -> bool {
     ((is_integer(p) && is_integer(q)) || is_nonnegative(base)) && (p * q).is_normal()
 }
@@ -297,8 +297,8 @@ pub(super) fn power(base: Expr, exponent: Expr) -> Expr {
     }
 }
 
-/// (ab)^q: all factors leave the bracket for integer q or where none can be negative, else only a positive
-/// number does. One factor alone may not: √(0·−1) is 0, but √0·√−1 is undefined.
+/// (ab)^q: all factors are taken out for integer q or if none can be negative, otherwise only a positive number. A
+/// single factor must not be: √(0·−1) is 0, but √0·√−1 is undefined.
 fn power_of_product(factors: Vec<Expr>, exponent: f64) -> Expr {
     let raised = |factor: Expr| power(factor, Expr::Number(exponent));
     let kept = |factors| Expr::Pow(Box::new(Expr::Product(factors)), Box::new(Expr::Number(exponent)));

@@ -2,13 +2,13 @@
 
 use super::parse_error::nearest;
 
-/// A column that no data has: the last one that a text can name.
+/// A column beyond any data: the last one that a text can name.
 const UNKNOWN: usize = 1 << 24;
 
-/// Names that an error lists at most.
+/// The most names that an error lists.
 const LISTED: usize = 12;
 
-/// A choice of columns by name that the data does not have.
+/// A choice of columns by name that does not match the data.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnNameError {
     /// No column has this name.
@@ -19,15 +19,15 @@ pub enum ColumnNameError {
     Unknown {
         /// The name.
         name: String,
-        /// The nearest name there is.
+        /// The nearest known name.
         suggestion: Option<String>,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
     /// A range whose last column comes before its first.
     #[error("the range `{range}` in the kernel runs backwards: `{last}` comes before `{first}`")]
     Backwards {
-        /// As it was written.
+        /// The range as written.
         range: String,
         /// Its first column.
         first: String,
@@ -40,7 +40,7 @@ fn did_you_mean(suggestion: &Option<String>) -> String {
     suggestion.as_ref().map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
-/// A part of a text: as it is, or the inside of `[…]` that chooses columns.
+/// A part of a text: plain text, or the inside of `[…]` that chooses columns.
 enum Piece<'a> {
     Plain(&'a str),
     Choice(&'a str),
@@ -71,7 +71,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Whether a choice of columns has something else than numbers in it.
+/// Whether a choice of columns contains names.
 fn has_names(choice: &str) -> bool {
     let is_name = |part: &str| !part.trim().is_empty() && part.trim().parse::<usize>().is_err();
     choice.split(',').flat_map(|item| item.split("..")).any(is_name)
@@ -89,8 +89,8 @@ pub fn names_columns(text: &str) -> bool {
     pieces(text).iter().any(|piece| matches!(piece, Piece::Choice(choice) if has_names(choice)))
 }
 
-/// The text with a column that no data has in the place of those chosen by name, so that the rest can be checked before the names
-/// are known.
+/// The text with columns chosen by name replaced by one beyond any data, so that the kernel can be checked before the
+/// names are known.
 #[must_use]
 pub fn with_unknown_columns(text: &str) -> String {
     let shown = |piece: &Piece<'_>| match piece {
@@ -101,8 +101,8 @@ pub fn with_unknown_columns(text: &str) -> String {
     pieces(text).iter().map(shown).collect()
 }
 
-/// The text with the numbers of the columns in the place of their names. Both ends of a range of names are included; a name with
-/// a comma, a bracket or two dots in it cannot be written.
+/// The text with the names of columns replaced by their numbers. Both ends of a range of names are included; a name
+/// with a comma, a bracket or two dots in it cannot be written.
 ///
 /// ```
 /// use mercer_kernel::bind_columns;
@@ -112,7 +112,7 @@ pub fn with_unknown_columns(text: &str) -> String {
 /// ```
 ///
 /// # Errors
-/// Where there is no column of such a name, and where a range runs backwards.
+/// If there is no column of such a name, or if a range runs backwards.
 pub fn bind_columns(text: &str, names: &[String]) -> Result<String, ColumnNameError> {
     let mut bound = String::new();
     for piece in pieces(text) {

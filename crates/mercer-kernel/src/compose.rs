@@ -1,7 +1,7 @@
 //! Kernels from Rust: the named ones, and their sums, products and powers.
 //!
-//! Whatever is made here can be written as text and read again. What would be too large, or would hold a number that
-//! its place does not allow, is an error; so `+` and `*` give a [`Result`]:
+//! Every composed kernel can be written as text and read again. A kernel that is too large, or contains a number that
+//! is not allowed, is an error; so `+` and `*` return a [`Result`]:
 //!
 //! ```
 //! use mercer_kernel::Kernel;
@@ -40,7 +40,7 @@ pub enum ComposeError {
         /// The number received.
         value: f64,
     },
-    /// A factor, or a constant it makes, that is not finite.
+    /// A factor, or a resulting constant, that is not finite.
     #[error("a constant of a kernel must be a finite number, received {value}")]
     NotFinite {
         /// The number.
@@ -53,10 +53,10 @@ impl Kernel {
     /// The named kernel with these hyper-parameters, each in its first spelling; the others take their defaults.
     ///
     /// # Errors
-    /// Where a hyper-parameter is outside of its range.
+    /// If a hyper-parameter is outside of its range.
     ///
     /// # Panics
-    /// Where there are more numbers than hyper-parameters.
+    /// If there are more numbers than hyper-parameters.
     pub fn named(family: FamilyId, numbers: &[f64]) -> Result<Self, ComposeError> {
         let mut named = Named::with_defaults(family);
         for (slot, &value) in numbers.iter().enumerate() {
@@ -77,10 +77,10 @@ impl Kernel {
 
 /// Compositions.
 impl Kernel {
-    /// The sum of kernels; 0 where there are none.
+    /// The sum of kernels; 0 without any.
     ///
     /// # Errors
-    /// Where it would be larger than a kernel may be.
+    /// If it would be larger than a kernel may be.
     pub fn sum(kernels: &[Self]) -> Result<Self, ComposeError> {
         let terms = kernels.iter().flat_map(|kernel| match &kernel.expr {
             Expr::Sum(terms) => terms.clone(),
@@ -89,10 +89,10 @@ impl Kernel {
         checked(several(terms.collect(), 0.0, Expr::Sum), of_parts(kernels, Formula::Sum))
     }
 
-    /// The product of kernels; 1 where there are none.
+    /// The product of kernels; 1 without any.
     ///
     /// # Errors
-    /// Where it would be larger than a kernel may be.
+    /// If it would be larger than a kernel may be.
     pub fn product(kernels: &[Self]) -> Result<Self, ComposeError> {
         let factors = kernels.iter().flat_map(|kernel| match &kernel.expr {
             Expr::Product(factors) => factors.clone(),
@@ -104,7 +104,7 @@ impl Kernel {
     /// The kernel times a number.
     ///
     /// # Errors
-    /// Where the number is not finite, or where the kernel would be larger than one may be.
+    /// If the number is not finite, or if the kernel would be larger than one may be.
     pub fn scaled(&self, factor: f64) -> Result<Self, ComposeError> {
         if !factor.is_finite() {
             return Err(ComposeError::NotFinite { value: factor });
@@ -115,7 +115,7 @@ impl Kernel {
     /// The kernel to an integer power.
     ///
     /// # Errors
-    /// Where it would be larger than a kernel may be.
+    /// If it would be larger than a kernel may be.
     pub fn pow(&self, exponent: u32) -> Result<Self, ComposeError> {
         let number = Expr::Number(f64::from(exponent));
         let written = Formula::Pow(Box::new(self.formula()), Box::new(Formula::of(&number)));
@@ -131,7 +131,7 @@ fn several(mut operands: Vec<Expr>, neutral: f64, build: fn(Vec<Expr>) -> Expr) 
     }
 }
 
-/// What was written of the kernels, put together; none where there are fewer than two.
+/// The combination of the kernels' formulas as written; `None` if there are fewer than two.
 fn of_parts(kernels: &[Kernel], build: fn(Vec<Formula>) -> Formula) -> Option<Formula> {
     (kernels.len() > 1).then(|| build(kernels.iter().map(Kernel::formula).collect()))
 }

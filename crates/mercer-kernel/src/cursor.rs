@@ -1,4 +1,5 @@
-//! What the parsers of kernels and of features have in common: a place in a text, its tokens, and errors that show the place.
+//! The common part of the parsers of kernels and features: a position in a text, its tokens, and errors that show the
+//! position.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,9 +15,9 @@ const WINDOW: usize = 72;
 /// Characters of a token that an error message shows.
 const SHOWN: usize = 40;
 
-/// What can be wrong with a text of one language.
+/// The errors of one language.
 pub trait TextProblem: fmt::Display + From<SyntaxProblem> {
-    /// What messages call a text of the language, such as `kernel text`.
+    /// The name of a text of the language in messages, such as `kernel text`.
     const TEXT: &'static str;
     /// What a text describes, such as `a kernel`.
     const NOUN: &'static str;
@@ -24,11 +25,11 @@ pub trait TextProblem: fmt::Display + From<SyntaxProblem> {
     const QUOTED_NAMES: bool;
 }
 
-/// What can be wrong with a text of any language.
+/// Errors common to all languages.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyntaxProblem {
-    /// The text has more characters than are read.
+    /// The text has more characters than allowed.
     #[error("the text has {length} characters or more, at most {limit} are allowed")]
     TooLong {
         /// Characters, or a lower bound of them.
@@ -42,7 +43,7 @@ pub enum SyntaxProblem {
         /// Levels allowed.
         limit: usize,
     },
-    /// A character that no text of the language has.
+    /// A character that is not part of the language.
     #[error("`{}` has no meaning in {noun}", found.escape_debug())]
     UnknownCharacter {
         /// The character.
@@ -50,21 +51,21 @@ pub enum SyntaxProblem {
         /// What a text describes.
         noun: &'static str,
     },
-    /// A backquote without its other half.
+    /// A backquote that is not closed.
     #[error("the backquote before a column's name is not closed")]
     OpenQuote,
-    /// Something else was expected here.
+    /// An unexpected token.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What would have been right.
+        /// The tokens expected.
         expected: &'static str,
-        /// What is there.
+        /// The token found.
         found: String,
     },
-    /// A constant beyond the largest number, or one that is undefined.
+    /// A constant that overflows or is undefined.
     #[error("{value} is not a finite number")]
     NotFinite {
-        /// The constant, as written or as it came out.
+        /// The constant, as written or as computed.
         value: String,
     },
     /// A function with the wrong number of arguments.
@@ -72,17 +73,17 @@ pub enum SyntaxProblem {
     ArgumentCount {
         /// The function.
         function: &'static str,
-        /// How many it takes, in words.
+        /// The number of arguments that it takes, in words.
         expected: &'static str,
-        /// How many were given.
+        /// The number given.
         found: usize,
     },
 }
 
 /// Why a text cannot be read, and where.
 ///
-/// Displayed as one line that says what was found and what was expected, then the text with a caret under
-/// the place. Of a long text only the surroundings of the place are shown.
+/// Displayed as one line that says what was found and what was expected, then the text with a caret under the position.
+/// For a long text only the surroundings of the position are shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextError<P>(Box<Details<P>>);
 
@@ -91,9 +92,9 @@ struct Details<P> {
     problem: P,
     /// The number of the character, counted from 1.
     column: usize,
-    /// The text around the place.
+    /// The text around the position.
     excerpt: String,
-    /// Where the place is in it.
+    /// The index of the position in this text.
     caret: usize,
 }
 
@@ -118,13 +119,13 @@ impl<P: TextProblem> TextError<P> {
         Self(Box::new(Details { problem: problem.into(), column: at + 1, excerpt, caret }))
     }
 
-    /// The place: the number of the character, counted from 1.
+    /// The position: the number of the character, counted from 1.
     #[must_use]
     pub fn column(&self) -> usize {
         self.0.column
     }
 
-    /// What is wrong there.
+    /// The problem.
     #[must_use]
     pub fn problem(&self) -> &P {
         &self.0.problem
@@ -144,7 +145,7 @@ impl<P: TextProblem> fmt::Display for TextError<P> {
 
 impl<P: TextProblem + fmt::Debug> std::error::Error for TextError<P> {}
 
-/// A text in tokens, and how far it has been read.
+/// The tokens of a text, and the current position.
 pub struct Cursor<P> {
     text: Vec<char>,
     tokens: Vec<Token>,
@@ -157,9 +158,9 @@ impl<P: TextProblem> Cursor<P> {
     /// The start of a text of at most `limit` characters.
     ///
     /// # Errors
-    /// Where the text is longer, or a part of it is no token.
+    /// If the text is longer, or a part of it is no token.
     pub fn new(text: &str, limit: usize) -> Result<Self, TextError<P>> {
-        // A character has at most four bytes: a text far too long is refused without counting it.
+        // A character has at most four bytes: a text that is far too long is rejected without counting its characters.
         let length = if text.len() > 4 * limit { text.len() / 4 } else { text.chars().count() };
         if length > limit {
             let head: Vec<char> = text.chars().take(100).collect();
@@ -176,26 +177,26 @@ impl<P: TextProblem> Cursor<P> {
         self.tokens[self.next]
     }
 
-    /// What the next token is.
+    /// The kind of the next token.
     #[must_use]
     pub fn peek(&self) -> Kind {
         self.token().kind
     }
 
-    /// What the token `ahead` places after the next one is; the end of the text follows itself.
+    /// The kind of the token `ahead` positions after the next one; after the end of the text, the end.
     #[must_use]
     pub fn peek_ahead(&self, ahead: usize) -> Kind {
         self.tokens[(self.next + ahead).min(self.tokens.len() - 1)].kind
     }
 
-    /// Passes the next token and returns it.
+    /// Consumes the next token and returns it.
     pub fn advance(&mut self) -> Token {
         let token = self.token();
         self.next = (self.next + 1).min(self.tokens.len() - 1);
         token
     }
 
-    /// Passes the next token where it is of this kind; whether it is.
+    /// Consumes the next token if it is of this kind; returns whether it was.
     pub fn eat(&mut self, kind: Kind) -> bool {
         let found = self.peek() == kind;
         if found {
@@ -204,10 +205,10 @@ impl<P: TextProblem> Cursor<P> {
         found
     }
 
-    /// Passes the next token, which must be of this kind.
+    /// Consumes the next token, which must be of this kind.
     ///
     /// # Errors
-    /// Where it is not.
+    /// If it is not.
     pub fn expect(&mut self, kind: Kind, expected: &'static str) -> Result<Token, TextError<P>> {
         if self.peek() == kind { Ok(self.advance()) } else { Err(self.unexpected(expected)) }
     }
@@ -234,7 +235,7 @@ impl<P: TextProblem> Cursor<P> {
         }
     }
 
-    /// A token as messages show it.
+    /// A token, for messages.
     #[must_use]
     pub fn describe(&self, token: Token) -> String {
         match token.kind {
@@ -248,7 +249,7 @@ impl<P: TextProblem> Cursor<P> {
         TextError::new(problem, &self.text, at.start)
     }
 
-    /// Something else than the next token was expected.
+    /// An error for an unexpected next token.
     pub fn unexpected(&self, expected: &'static str) -> TextError<P> {
         let token = self.token();
         self.error(SyntaxProblem::Unexpected { expected, found: self.describe(token) }, token)
@@ -257,7 +258,7 @@ impl<P: TextProblem> Cursor<P> {
     /// Checks the number of arguments of a function.
     ///
     /// # Errors
-    /// Where the function takes another number.
+    /// If the function takes another number.
     pub fn check_arguments(&self, function: Function, found: usize, at: Token) -> Result<(), TextError<P>> {
         let (right, expected) = match function.is_variadic() {
             true => (found >= 2, "two or more arguments"),
@@ -273,7 +274,7 @@ impl<P: TextProblem> Cursor<P> {
 /// Parses one level further down, within the limit that keeps the stack safe.
 ///
 /// # Errors
-/// Those of `parse`, and where the text is nested too deeply.
+/// Those of `parse`, and if the text is nested too deeply.
 pub fn nested<P: TextProblem, C: DerefMut<Target = Cursor<P>>, T>(
     parser: &mut C,
     at: Token,

@@ -1,10 +1,10 @@
-//! What can be wrong with a kernel.
+//! Errors of kernels.
 
 /// Why a kernel has no value on given points.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// A hyper-parameter still waits for data or for tuning.
+    /// A hyper-parameter is not resolved yet: it needs data or tuning.
     #[error("{family}: {parameter} has no value yet (`auto` and `?` are filled in from data)")]
     Unresolved {
         /// The named kernel.
@@ -24,12 +24,12 @@ pub enum EvalError {
         /// Columns of the points.
         columns: usize,
     },
-    /// A column subset asks for a column that is not there.
+    /// A column subset uses a column that does not exist.
     #[error("the kernel uses column {column}, but there are only {available} columns (counted from 0)")]
     MissingColumn {
-        /// The column asked for, from 0.
+        /// The column used, from 0.
         column: usize,
-        /// Columns there are.
+        /// The number of columns.
         available: usize,
     },
     /// The two points have different numbers of coordinates.

@@ -1,12 +1,12 @@
-//! The value of a kernel at one pair of points: slow, obvious, and the oracle of every faster path.
+//! The value of a kernel at one pair of points: slow and simple, the reference for every faster path.
 
 use super::error::EvalError;
 use super::expr::Expr;
 
-/// The value of `expr` at `(x, z)`. NaN where the formula is undefined there.
+/// The value of `expr` at `(x, z)`; NaN if the formula is undefined there.
 ///
 /// # Errors
-/// Where a hyper-parameter is still `auto` or `?`, or where the points do not have the columns the kernel asks for.
+/// If a hyper-parameter is still `auto` or `?`, or if the points do not have the columns that the kernel uses.
 pub fn eval(expr: &Expr, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
     if x.len() != z.len() {
         return Err(EvalError::Lengths { x: x.len(), z: z.len() });
@@ -50,9 +50,9 @@ pub fn eval(expr: &Expr, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
     })
 }
 
-/// The value of an expression without atoms and named kernels; none where it has one.
+/// The value of an expression without atoms and named kernels; `None` if it has one.
 ///
-/// A choice of columns makes no difference to a constant.
+/// A choice of columns does not change a constant.
 #[must_use]
 pub fn constant(expr: &Expr) -> Option<f64> {
     let all = |operands: &[Expr]| operands.iter().map(constant).collect::<Option<Vec<f64>>>();

@@ -1,4 +1,4 @@
-//! The expression a kernel is: what the parser builds and every reading walks over.
+//! Kernel expressions, which the parser builds.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// The operands; none of an atom, a number or a named kernel.
+    /// The operands; empty for an atom, a number or a named kernel.
     #[must_use]
     pub fn children(&self) -> Vec<&Expr> {
         match self {
@@ -62,7 +62,7 @@ impl Expr {
     }
 }
 
-/// Formulas, as the families write them.
+/// Constructors of formulas, for the families.
 impl Expr {
     /// factor·a.
     pub(super) fn scaled(self, factor: f64) -> Self {
@@ -199,7 +199,7 @@ impl Function {
             Self::Asin => a.asin(),
             Self::Acos => a.acos(),
             Self::Atan => a.atan(),
-            // A NaN among the arguments is the answer: what is undefined stays so.
+            // NaN among the arguments is propagated: an undefined value stays undefined.
             Self::Min => arguments[1..].iter().fold(a, |m, &v| if m < v || m.is_nan() { m } else { v }),
             Self::Max => arguments[1..].iter().fold(a, |m, &v| if m > v || m.is_nan() { m } else { v }),
         }
@@ -222,13 +222,13 @@ impl Columns {
         self.0.iter().cloned().flatten()
     }
 
-    /// How many columns are chosen.
+    /// The number of chosen columns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.iter().map(ExactSizeIterator::len).sum()
     }
 
-    /// Never true of a parsed choice: `[]` and `[3..3]` are refused.
+    /// Never true for a parsed choice: `[]` and `[3..3]` are rejected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -260,8 +260,7 @@ impl Columns {
         self.joined()
     }
 
-    /// The columns that `within` chooses when it counts inside this choice; none where it asks for more than there
-    /// are.
+    /// The columns that `within` chooses when it counts inside this choice; `None` if it asks for more than there are.
     #[must_use]
     pub(crate) fn compose(&self, within: &Self) -> Option<Self> {
         let starts: Vec<usize> = self

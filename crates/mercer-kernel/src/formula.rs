@@ -1,6 +1,6 @@
-//! Formulas as they were written: decimals are exact, π is π, and every open hyper-parameter is a separate symbol.
+//! Formulas as written: decimals are exact, π is π, and every open hyper-parameter is a separate symbol.
 //!
-//! [`Expr`] holds what a kernel computes with, doubles. A proof speaks of what the text says, so the parser keeps both.
+//! [`Expr`] holds the doubles that a kernel computes with. A proof is about the exact text, so the parser keeps both.
 
 use num_bigint::BigInt;
 use num_traits::One;
@@ -17,11 +17,11 @@ const LONGEST: usize = 5_000;
 /// A kernel formula in two points with exact constants. The cases are those of [`Expr`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Formula {
-    /// A decimal as it was written.
+    /// A decimal as written.
     Number(Q),
     /// π.
     Pi,
-    /// A constant with too many digits to reason about.
+    /// A constant with too many digits for exact arithmetic.
     Unreadable,
     /// ⟨x,z⟩.
     Dot,
@@ -51,18 +51,18 @@ pub enum Formula {
     Call(Function, Vec<Formula>),
 }
 
-/// A named kernel with its hyper-parameters as they were written.
+/// A named kernel with its hyper-parameters as written.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Written {
     /// Which kernel.
     pub family: FamilyId,
     /// One per slot: which of its spellings, and the value.
     pub parameters: Vec<(usize, Parameter)>,
-    /// Tells kernels apart whose hyper-parameters may differ although they read the same; 0 where they cannot.
+    /// Distinguishes kernels whose hyper-parameters may differ although their texts are equal; 0 if they cannot differ.
     pub symbol: usize,
 }
 
-/// A hyper-parameter as it was written.
+/// A hyper-parameter as written.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parameter {
@@ -72,7 +72,7 @@ pub enum Parameter {
     PerColumn(#[serde(with = "exact::texts")] Vec<Q>),
     /// An irrational constant between two numbers.
     Irrational(#[serde(with = "exact::text")] Q, #[serde(with = "exact::text")] Q),
-    /// `auto`: any allowed value, the same wherever the same kernel stands on the same columns.
+    /// `auto`: any allowed value, the same for equal kernels on the same columns.
     Auto,
     /// `?`: any allowed value.
     Any,
@@ -80,12 +80,12 @@ pub enum Parameter {
     Between(#[serde(with = "exact::text")] Q, #[serde(with = "exact::text")] Q),
     /// One of these.
     Over(#[serde(with = "exact::texts")] Vec<Q>),
-    /// A constant of which nothing is known.
+    /// A constant without known bounds.
     Unknown,
 }
 
 impl Parameter {
-    /// The parameter that a constant formula stands for.
+    /// The parameter given by a constant formula.
     pub fn constant(formula: &Formula) -> Self {
         if let Some(value) = exact_value(formula, &[], &[]) {
             return Self::Number(value);
@@ -118,7 +118,7 @@ impl Parameter {
                 .map(|(low, high)| Self::Between(low, high)),
             Value::TuneOver(values) => list(values).map(Self::Over),
             Value::WithPrior(value, _) | Value::EachColumn(value) => Some(Self::of(value)),
-            // Unknowns that differ in their ranges are no single statement about all of them.
+            // Unknowns with different ranges cannot be one statement about all of them.
             Value::Unknowns(each) => {
                 let first = each.first().map(Self::of);
                 first.filter(|first| each.iter().all(|value| Self::of(value) == *first))
@@ -127,7 +127,7 @@ impl Parameter {
         parameter.unwrap_or(Self::Unknown)
     }
 
-    /// Whether one value is meant, known or not.
+    /// Whether it denotes a single value, known or not.
     fn is_settled(&self) -> bool {
         matches!(self, Self::Number(_) | Self::PerColumn(_))
     }
@@ -147,7 +147,7 @@ impl Parameter {
 }
 
 impl Written {
-    /// The kernel with hyper-parameters given as doubles, each of which stands for its shortest decimal.
+    /// The kernel with hyper-parameters given as doubles, each read as its shortest decimal.
     pub fn of(named: &Named) -> Self {
         let parameters = named.arguments.iter().map(|a| (a.spelling, Parameter::of(&a.value))).collect();
         Self { family: named.family, parameters, symbol: 0 }
@@ -160,7 +160,7 @@ impl Written {
         Named { family: self.family, arguments: self.parameters.iter().map(argument).collect() }
     }
 
-    /// How many values its longest list has, one for each column; 0 without a list.
+    /// The length of its longest list, one value for each column; 0 without a list.
     pub(crate) fn listed_values(&self) -> usize {
         let length = |value: &Parameter| if let Parameter::PerColumn(list) = value { list.len() } else { 0 };
         self.parameters.iter().map(|(_, value)| length(value)).max().unwrap_or(0)
@@ -184,13 +184,13 @@ impl Written {
 }
 
 impl Formula {
-    /// The number that a text of digits, a point and an exponent stands for.
+    /// The number written as digits, a point and an exponent.
     pub fn literal(text: &str) -> Self {
         decimal(text).map_or(Self::Unreadable, Self::Number)
     }
 
-    /// The formula of an expression that did not come from a text: each double stands for its shortest decimal, and the
-    /// one nearest to π for π.
+    /// The formula of an expression that did not come from a text: each double is read as its shortest decimal, and the
+    /// one nearest to π as π.
     pub fn of(expr: &Expr) -> Self {
         let boxed = |e: &Expr| Box::new(Self::of(e));
         let each = |parts: &[Expr]| parts.iter().map(Self::of).collect::<Vec<_>>();
@@ -305,7 +305,7 @@ impl Formula {
         filled
     }
 
-    /// The bits of its longest constant: what tells two constants apart.
+    /// The bits of its longest constant, which bound the precision needed to distinguish two constants.
     pub(crate) fn constant_bits(&self) -> u64 {
         let own = match self {
             Self::Number(q) => exact::bits(q),

@@ -9,8 +9,8 @@ impl Kernel {
     /// ∂k/∂log θ for each of its [`tunables`](Self::tunables), in their order, at `values`, on points of `columns` coordinates.
     ///
     /// Each is an expression of the kernel language, so that it is evaluated, printed and compiled like a kernel; it need not be
-    /// positive semidefinite. Unknowns are numbers > 0, and derivatives in their logarithms are of the size of the kernel whatever
-    /// the unit of θ.
+    /// positive semidefinite. Unknowns are numbers > 0, and derivatives in their logarithms have the scale of the
+    /// kernel for any unit of θ.
     ///
     /// ```
     /// use mercer_kernel::Kernel;
@@ -22,8 +22,8 @@ impl Kernel {
     /// ```
     ///
     /// # Errors
-    /// Where the number of values differs or one is out of range; where an unknown is a choice, such as a degree, or stands inside of
-    /// `min` or `max`; and where `[?]` has not been given its columns by [`resolve_auto`](Self::resolve_auto).
+    /// If the number of values differs or one is out of range; if an unknown is a choice, such as a degree, or stands
+    /// inside of `min` or `max`; or if `[?]` has not been given its columns by [`resolve_auto`](Self::resolve_auto).
     pub fn gradient(&self, values: &[f64], columns: usize) -> Result<Vec<Self>, ResolveError> {
         let filled = self.with_values(values)?;
         let derivative = |tunable: &Tunable| derivative(filled.expr(), &tunable.path, tunable, columns);
@@ -38,7 +38,7 @@ fn derivative(expr: &Expr, path: &[usize], of: &Tunable, columns: usize) -> Resu
         let found = named.family.derivative(named, of.slot, of.column, columns);
         return found.ok_or(ResolveError::NoDerivative { family, parameter });
     }
-    // A named kernel stands at the end of every path.
+    // Every path ends at a named kernel.
     let Some((&place, rest)) = path.split_first() else { return Ok(Expr::Number(0.0)) };
     let inner = |operand: &Expr, columns: usize| derivative(operand, rest, of, columns);
     let boxed = |a: Expr| Box::new(a);
@@ -74,7 +74,7 @@ fn derivative(expr: &Expr, path: &[usize], of: &Tunable, columns: usize) -> Resu
     })
 }
 
-/// f′(a), where f has a derivative; at a corner of a root or an absolute value, a number that is finite.
+/// f′(a), if f has a derivative; at a corner of a root or an absolute value, some finite number.
 fn slope(function: Function, a: &Expr) -> Option<Expr> {
     let of = |function: Function| a.clone().call(function);
     let over = |numerator: Expr, denominator: Expr| Expr::Div(Box::new(numerator), Box::new(denominator));

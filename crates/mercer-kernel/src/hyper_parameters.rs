@@ -13,7 +13,7 @@ use super::parse_error::{Problem, nearest};
 use super::token::{Kind, Token};
 use crate::formula::{Formula, Parameter as Exact, Written};
 
-/// The hyper-parameters of a kernel, as it computes and as they were written: a spelling and a value for each slot.
+/// The hyper-parameters of a kernel, in doubles and as written: a spelling and a value for each slot.
 type Arguments = (Vec<Argument>, Vec<(usize, Exact)>);
 
 /// The hyper-parameter being read.
@@ -24,7 +24,7 @@ struct Parameter {
 }
 
 impl Parser {
-    /// One argument per slot of the family, defaults where the text says nothing, and the same as it was written.
+    /// One argument per slot of the family, with defaults for those not in the text, and the same as written.
     pub(super) fn hyper_parameters(&mut self, family: FamilyId) -> Parsed<Arguments> {
         let defaults = Named::with_defaults(family);
         let mut written = Written::of(&defaults).parameters;
@@ -54,7 +54,7 @@ impl Parser {
         Ok((arguments, written))
     }
 
-    /// `name =`, as the slot and the spelling it names.
+    /// Parses `name =`; returns the slot and the spelling.
     fn parameter_name(&mut self, family: FamilyId) -> Parsed<(usize, usize)> {
         let at = self.token();
         let names = || family.slots().iter().flat_map(|slot| slot.spellings).map(|s| s.name);
@@ -121,7 +121,7 @@ impl Parser {
         }
     }
 
-    /// What follows a `?` that stands for a number of its own.
+    /// Parses the part after a `?` that is a single unknown.
     pub(super) fn unknown_value(&mut self, family: FamilyId) -> Parsed<(Value, Exact)> {
         match self.peek() {
             Kind::OpenBrace | Kind::Number(_) | Kind::Tilde => {
@@ -131,7 +131,7 @@ impl Parser {
         }
     }
 
-    /// `?, ?…]`: one unknown for each column, or one that each column has.
+    /// Parses `?, ?…]`: one unknown for each column.
     fn unknowns(&mut self, parameter: Parameter) -> Parsed<(Value, Exact)> {
         let mut each = Vec::new();
         loop {
@@ -140,7 +140,7 @@ impl Parser {
                 return Err(self.unexpected("`?`: a list has either numbers or unknowns"));
             }
             each.push(self.search(parameter)?);
-            // Counted here, because the parts of a list of unknowns do not follow from the text's length.
+            // Counted here, because the length of the text does not bound the parts of a list of unknowns.
             self.count(1, at)?;
             if !self.eat(Kind::Comma) {
                 break;
@@ -156,7 +156,7 @@ impl Parser {
         })
     }
 
-    /// What follows a `?`: a range or a list, and a prior.
+    /// Parses the part after a `?`: a range or a list, and a prior.
     fn search(&mut self, parameter: Parameter) -> Parsed<(Value, Exact)> {
         let (value, exact) = self.searched(parameter)?;
         let at = self.token();

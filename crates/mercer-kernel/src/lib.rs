@@ -1,4 +1,4 @@
-//! The kernel language: text in, expression out, and the readings of it that need no data.
+//! The kernel language: parsing and printing, and the interpretations of expressions that need no data.
 
 mod canonical;
 pub mod check;
@@ -56,11 +56,11 @@ pub use spectrum::{Spectrum, SpectrumError};
 #[doc(hidden)]
 pub use token::{Kind as TokenKind, Token};
 
-/// A kernel: an expression in two points. Two are equal where their expressions are.
+/// A kernel: an expression in two points. Two are equal if their expressions are.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     expr: Expr,
-    /// What was written, where it came from a text: its numbers are not rounded.
+    /// The formula as written, if it came from a text: its numbers are not rounded.
     written: Option<Arc<Formula>>,
 }
 
@@ -71,8 +71,8 @@ impl PartialEq for Kernel {
 }
 
 impl Kernel {
-    /// The kernel of an expression, taken as it is: one that did not come from text or from another kernel should
-    /// pass [`check_size`] first, so that walking over it cannot exhaust the stack.
+    /// The kernel of an expression, without checks: one that did not come from text or from another kernel should pass
+    /// [`check_size`] first, so that recursion over it cannot exhaust the stack.
     #[must_use]
     pub fn from_expr(expr: Expr) -> Self {
         Self { expr, written: None }
@@ -82,8 +82,8 @@ impl Kernel {
         Self { expr, written: Some(Arc::new(written)) }
     }
 
-    /// The formula that [`check`](Self::check) reasons about: as it was written, or, where it did not come from a text,
-    /// each number as its shortest decimal.
+    /// The formula that [`check`](Self::check) reasons about: as written, or, if it did not come from a text, with each
+    /// number read as its shortest decimal.
     #[must_use]
     pub fn formula(&self) -> Formula {
         let written = self.written.as_ref().map(|written| Formula::clone(written));
@@ -96,7 +96,7 @@ impl Kernel {
         &self.expr
     }
 
-    /// The canonical form: the same value, up to rounding, in the one way of writing it that equal kernels share.
+    /// The canonical form: the same value, up to rounding, in a form that equal kernels share.
     ///
     /// Constants are folded, sums and products flattened, collected and sorted, quotients written as powers, and
     /// formulas recognised as named kernels.
@@ -115,7 +115,7 @@ impl Kernel {
     /// Its value at one pair of points; NaN where the formula is undefined there.
     ///
     /// # Errors
-    /// Where a hyper-parameter is still `auto` or `?`, or where the points lack columns the kernel asks for.
+    /// If a hyper-parameter is still `auto` or `?`, or if the points lack columns that the kernel uses.
     pub fn eval(&self, x: &[f64], z: &[f64]) -> Result<f64, EvalError> {
         eval::eval(&self.expr, x, z)
     }
@@ -139,7 +139,7 @@ impl serde::Serialize for Kernel {
     }
 }
 
-/// Reads what [`Serialize`](serde::Serialize) wrote, which may be longer than a text that people write.
+/// Reads the output of [`Serialize`](serde::Serialize), which may be longer than the limit for kernel texts.
 impl<'de> serde::Deserialize<'de> for Kernel {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;

@@ -1,4 +1,4 @@
-//! What a kernel is computed from: statistics of a pair of rows, and operations on them.
+//! The lowering of kernels to statistics of a pair of rows and operations on them.
 //!
 //! A family describes itself to a [`Lower`]: the tile compiler builds vector code from the description, and another
 //! implementation may print it as source for a device.
@@ -8,7 +8,7 @@ use super::expr::Function;
 /// A value of the program that a [`Lower`] builds.
 pub type NodeId = usize;
 
-/// What a pairwise statistic is.
+/// The kinds of pairwise statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// Σⱼ xⱼzⱼ.
@@ -17,9 +17,9 @@ pub enum Kind {
     SquaredDistance,
     /// Σⱼ |xⱼ−zⱼ|.
     Distance1,
-    /// Σⱼ (xⱼ−zⱼ)²/(xⱼ+zⱼ), with 0/0 = 0. A case of its own because it is faster than a [`Coordinate`] program.
+    /// Σⱼ (xⱼ−zⱼ)²/(xⱼ+zⱼ), with 0/0 = 0. A separate case because it is faster than a [`Coordinate`] program.
     ChiSquared,
-    /// Terms of a program of their own, folded over the coordinates.
+    /// Terms of a [`Coordinate`] program, folded over the coordinates.
     Coordinate(Coordinate),
 }
 
@@ -31,7 +31,7 @@ pub struct Coordinate {
     fold: Fold,
 }
 
-/// How the terms of a [`Coordinate`] program are put together.
+/// How the terms of a [`Coordinate`] program are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fold {
     /// Σⱼ.
@@ -59,7 +59,7 @@ pub enum Step {
     Distance(usize, usize),
 }
 
-/// Most steps of a [`Coordinate`] program.
+/// The most steps of a [`Coordinate`] program.
 pub const MAX_STEPS: usize = 14;
 
 impl Fold {
@@ -72,7 +72,7 @@ impl Fold {
         }
     }
 
-    /// One more term.
+    /// Adds a term.
     #[must_use]
     pub fn join(self, folded: f64, term: f64) -> f64 {
         match self {
@@ -102,7 +102,7 @@ impl Coordinate {
     /// The program whose last step is the term.
     ///
     /// # Panics
-    /// Where there are no steps or more than [`MAX_STEPS`], or where a step uses a value that does not come before it.
+    /// If there are no steps or more than [`MAX_STEPS`], or if a step uses a value that does not come before it.
     #[must_use]
     pub fn new(fold: Fold, steps: Vec<Step>) -> Self {
         assert!((1..=MAX_STEPS).contains(&steps.len()), "a program has 1 to {MAX_STEPS} steps");
@@ -117,7 +117,7 @@ impl Coordinate {
         &self.steps
     }
 
-    /// How the terms are put together.
+    /// How the terms are combined.
     #[must_use]
     pub fn fold(&self) -> Fold {
         self.fold
@@ -143,11 +143,11 @@ impl Coordinate {
     }
 }
 
-/// A map applied to the columns of a row before a statistic. Every one of them sends zeros to zeros, so that sparse rows
-/// stay sparse.
+/// A map applied to the columns of a row before a statistic. Every map sends zeros to zeros, so that sparse rows stay
+/// sparse.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Embedding {
-    /// The columns as they are.
+    /// The identity.
     Plain,
     /// Column j times the j-th factor: per-column weights of a distance.
     Scaled(Vec<f64>),
@@ -163,7 +163,7 @@ pub enum Embedding {
     Unit,
 }
 
-/// A number that belongs to one row.
+/// A number computed from one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PointStatistic {
     /// Its Euclidean norm.
@@ -198,7 +198,7 @@ pub enum Binary {
     Greatest,
 }
 
-/// A function that the kernel language does not have.
+/// A function that is not part of the kernel language.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Special {
     /// The Matérn function of order ν at √a.
@@ -215,7 +215,7 @@ pub enum Special {
 
 /// Builds the program of a kernel on the columns it sees. A value equal to an earlier one is that one.
 pub trait Lower {
-    /// The number of columns that the kernel sees.
+    /// The number of columns that the kernel uses.
     fn columns(&self) -> usize;
 
     /// A constant.
@@ -224,11 +224,11 @@ pub trait Lower {
     /// A statistic of the pair of rows, each mapped by the embedding.
     fn statistic(&mut self, kind: Kind, embedding: Embedding) -> NodeId;
 
-    /// A statistic of one row as it is.
+    /// A statistic of one row, without an embedding.
     fn point(&mut self, what: PointStatistic, side: Side) -> NodeId;
 
-    /// 1 where both rows are the same row of one set of samples, else 0: the identity matrix where a set meets itself, 0 where
-    /// it meets another.
+    /// 1 where both rows are the same row of one set of samples, else 0: the identity matrix for a set with itself, 0
+    /// between two sets.
     fn same_row(&mut self) -> NodeId;
 
     /// scale·a + shift.
@@ -240,7 +240,7 @@ pub trait Lower {
     /// A function of one argument; not `min` or `max`.
     fn call(&mut self, function: Function, of: NodeId) -> NodeId;
 
-    /// A function that the kernel language does not have.
+    /// A function that is not part of the kernel language.
     fn special(&mut self, function: Special, of: NodeId) -> NodeId;
 
     /// e^(−a).
@@ -274,8 +274,8 @@ pub trait Lower {
         self.squared_distance(&weights, &factors)
     }
 
-    /// Σⱼ wⱼ·(xⱼ−zⱼ)² with wⱼ = fⱼ². Coordinates are scaled before they are squared where the weights are so large or so small
-    /// that a product of the two would be 0·∞ or lose a square that is too small for a number.
+    /// Σⱼ wⱼ·(xⱼ−zⱼ)² with wⱼ = fⱼ². Coordinates are scaled before they are squared if the weights are so large or so
+    /// small that the product would be 0·∞ or lose a square to underflow.
     fn squared_distance(&mut self, weights: &[f64], factors: &[f64]) -> NodeId {
         if weights.iter().all(|w| (1e-200..=1e200).contains(w)) {
             return self.weighted(Kind::SquaredDistance, weights);

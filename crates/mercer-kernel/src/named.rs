@@ -1,4 +1,4 @@
-//! Named kernels with their hyper-parameters: what a family declares, and what a text gives.
+//! Named kernels with their hyper-parameters: the declarations of families, and the values in texts.
 
 use super::error::EvalError;
 use super::expr::Expr;
@@ -17,7 +17,7 @@ pub enum Allowed {
     Order,
 }
 
-/// What `auto` stands for in a hyper-parameter.
+/// The meaning of `auto` in a hyper-parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Auto {
     /// The median distance between rows of a seeded sample.
@@ -35,7 +35,7 @@ pub struct Spelling {
     pub allowed: Allowed,
     /// Whether a list, one value per column, is possible.
     pub per_column: bool,
-    /// What `auto` means, where it means something.
+    /// The meaning of `auto`, if it has one.
     pub auto: Option<Auto>,
     /// The range that a bare `?` searches.
     pub search: Search,
@@ -55,9 +55,9 @@ pub enum Search {
 /// A hyper-parameter: its spellings (the first one carries the default) and that default.
 #[derive(Debug, PartialEq)]
 pub struct Slot {
-    /// Ways to write it; a text uses at most one of them.
+    /// Its spellings; a text uses at most one of them.
     pub spellings: &'static [Spelling],
-    /// The value of the first spelling where the text says nothing.
+    /// The default value of the first spelling.
     pub default: f64,
 }
 
@@ -84,7 +84,7 @@ pub enum Value {
     Unknowns(Vec<Value>),
 }
 
-/// The distribution that an unknown is believed to have before the data is seen.
+/// The prior distribution of an unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Prior {
@@ -109,7 +109,7 @@ impl Prior {
 }
 
 impl Value {
-    /// Whether the data or a tuner has yet to give it.
+    /// Whether the data or a search must still determine it.
     #[must_use]
     pub fn is_open(&self) -> bool {
         !matches!(self, Self::Number(_) | Self::PerColumn(_))
@@ -130,7 +130,7 @@ impl Value {
         }
     }
 
-    /// The number of values that it lists, where it is a list of known length.
+    /// The number of values, if it is a list of known length.
     #[must_use]
     pub fn listed(&self) -> Option<usize> {
         match self {
@@ -141,7 +141,7 @@ impl Value {
     }
 }
 
-/// A hyper-parameter as given: which of the slot's spellings, and its value.
+/// A hyper-parameter as given: the spelling and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Argument {
     /// Index into [`Slot::spellings`].
@@ -180,7 +180,7 @@ impl Named {
     /// The single number in a slot.
     ///
     /// # Errors
-    /// Where it is still `auto` or `?`, or is a list.
+    /// If it is still `auto` or `?`, or is a list.
     pub fn number(&self, slot: usize) -> Result<f64, EvalError> {
         match &self.arguments[slot].value {
             Value::Number(value) => Ok(*value),
@@ -191,7 +191,7 @@ impl Named {
     /// The number in a slot for each of `ncols` columns, a single number repeated.
     ///
     /// # Errors
-    /// Where it is still `auto` or `?`, or is a list of another length.
+    /// If it is still `auto` or `?`, or is a list of another length.
     pub fn per_column(&self, slot: usize, ncols: usize) -> Result<Vec<f64>, EvalError> {
         match &self.arguments[slot].value {
             Value::Number(value) => Ok(vec![*value; ncols]),
@@ -206,8 +206,8 @@ impl Named {
         }
     }
 
-    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; none where the language
-    /// cannot write it or where a hyper-parameter is not a single number.
+    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; `None` if the language
+    /// cannot write it or if a hyper-parameter is not a single number.
     #[must_use]
     pub fn expand(&self) -> Option<Expr> {
         self.family.formula(self)

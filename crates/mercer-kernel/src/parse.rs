@@ -1,4 +1,4 @@
-//! Kernel text to expression, by recursive descent.
+//! The parser of kernel text, by recursive descent.
 //!
 //! ```text
 //! sum     = product (("+" | "-") product)*
@@ -11,7 +11,7 @@
 //! atom    = "<x,z>" | "|x-z|" | "|x-z|_1" | "|x|" | "|z|"
 //! ```
 //!
-//! A minus directly before a number that is no base of a power belongs to the number, so that every finite
+//! A minus directly before a number that is not the base of a power belongs to the number, so that every finite
 //! constant can be written: `1 - 2*a` is the sum of `1` and `-2*a`.
 
 use std::ops::{Deref, DerefMut};
@@ -26,7 +26,7 @@ use super::size::{MAX_DEPTH, MAX_NODES, argument_parts};
 use super::token::{Kind, Token};
 use crate::formula::{Formula, Written};
 
-/// An expression while it is built, as it computes and as it was written, with what its size and its constants need.
+/// An expression under construction, in doubles and as written, with its size and constants.
 pub(super) struct Node {
     expr: Expr,
     written: Formula,
@@ -36,7 +36,7 @@ pub(super) struct Node {
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
-/// The expression that `text`, of at most `limit` characters, stands for, in doubles and as it was written.
+/// Parses `text`, of at most `limit` characters, to an expression in doubles and as written.
 ///
 /// O(length) time and memory.
 pub(super) fn parse(text: &str, limit: usize) -> Parsed<(Expr, Formula)> {
@@ -70,7 +70,7 @@ impl DerefMut for Parser {
 }
 
 impl Parser {
-    /// Counts parts of the kernel and refuses one too many.
+    /// Counts parts of the kernel and rejects more than the limit.
     pub(super) fn count(&mut self, parts: usize, at: Token) -> Parsed<()> {
         self.nodes += parts;
         if self.nodes > MAX_NODES {
@@ -85,7 +85,7 @@ impl Parser {
         Ok(Node { expr, written, depth: 1, constant })
     }
 
-    /// A node over children of which the deepest is `depth` levels; a constant must come out finite.
+    /// A node over children, the deepest of which has `depth` levels; a constant must be finite.
     fn branch(
         &mut self,
         (expr, written): (Expr, Formula),
@@ -120,7 +120,7 @@ impl Parser {
                     self.advance();
                     self.product()?
                 }
-                // The minus stays for `product` to read where it belongs to a number.
+                // If the minus belongs to a number, `product` reads it.
                 Kind::Minus if self.minus_belongs_to_number() => self.product()?,
                 Kind::Minus => {
                     self.advance();
@@ -162,7 +162,7 @@ impl Parser {
         }
     }
 
-    /// The product of `first` and every factor up to the next sign that is no `*`.
+    /// The product of `first` and every factor up to the next operator other than `*`.
     fn factors(&mut self, first: Node) -> Parsed<Node> {
         let at = self.token();
         let (mut depth, mut constant) = (first.depth, first.constant);
@@ -280,12 +280,12 @@ impl Parser {
         let at = self.token();
         let name = self.written(at);
         if let Some(family) = FamilyId::from_name(&name) {
-            // Refused here already, so that named kernels cannot nest inside one another's hyper-parameters.
+            // Rejected here, so that named kernels cannot nest inside one another's hyper-parameters.
             if self.within_constant {
                 return Err(self.error(Problem::NotConstant, at));
             }
             self.advance();
-            // Constants are folded: what a kernel's size counts is their values, as when it is printed.
+            // Constants are folded: the size of a kernel counts their values, as when it is printed.
             let nodes = self.nodes;
             let (arguments, parameters) = self.hyper_parameters(family)?;
             self.nodes = nodes;
@@ -313,7 +313,7 @@ impl Parser {
         let kernels = || FAMILIES.iter().map(|family| family.name());
         let functions = || Function::ALL.into_iter().map(Function::name);
         let problem = Problem::UnknownName {
-            // What scikit-learn calls `scale`.
+            // `scale` in scikit-learn.
             suggestion: match name.as_str() {
                 "scale" => Some("auto"),
                 name => nearest(name, kernels().chain(functions())),
@@ -343,7 +343,7 @@ impl Parser {
         self.branch((Expr::Call(function, arguments), Formula::Call(function, written)), depth, constant, at)
     }
 
-    /// A constant, folded to its value, and as it was written.
+    /// A constant, folded to its value, and as written.
     pub(super) fn constant(&mut self) -> Parsed<(f64, Formula)> {
         let at = self.token();
         self.within_constant = true;

@@ -1,15 +1,15 @@
-//! Why a text is not a kernel: the problem, its place, and a picture of that place.
+//! Why a text is not a kernel: the problem, its position, and the text with that position marked.
 
 use super::cursor::{SyntaxProblem, TextError, TextProblem};
 
 /// Why a text is not a kernel, and where.
 pub type ParseError = TextError<Problem>;
 
-/// What is wrong with a kernel text.
+/// The errors of kernel texts.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// What is wrong with a text of any language.
+    /// An error common to all languages.
     #[error(transparent)]
     Syntax(#[from] SyntaxProblem),
     /// The kernel has too many parts.
@@ -23,7 +23,7 @@ pub enum Problem {
     UnknownName {
         /// The name found.
         name: String,
-        /// The nearest name there is.
+        /// The nearest known name.
         suggestion: Option<&'static str>,
         /// The named kernels.
         kernels: String,
@@ -37,7 +37,7 @@ pub enum Problem {
         family: &'static str,
         /// The name found.
         name: String,
-        /// The nearest name there is.
+        /// The nearest known name.
         suggestion: Option<&'static str>,
         /// The kernel's hyper-parameters.
         known: String,
@@ -49,7 +49,7 @@ pub enum Problem {
         family: &'static str,
         /// The kernel's hyper-parameters.
         known: String,
-        /// What is there.
+        /// The token found.
         found: String,
     },
     /// The same hyper-parameter twice, or in two spellings.

@@ -1,4 +1,4 @@
-//! Expression to kernel text: the parser's inverse, with no bracket that the parser does not need.
+//! Prints expressions as kernel text: the inverse of the parser, without redundant brackets.
 
 use std::fmt::{self, Write};
 
@@ -27,8 +27,7 @@ fn level(expr: &Expr) -> Level {
     }
 }
 
-/// The number that the text of an expression starts with, where a minus before the text would be read as
-/// that number's sign.
+/// The number at the start of an expression's text, if a minus before the text would be read as its sign.
 fn leading_number(expr: &Expr) -> Option<f64> {
     match expr {
         Expr::Number(value) => Some(*value),
@@ -194,7 +193,7 @@ impl fmt::Display for Prior {
     }
 }
 
-/// A number in the fewest digits that give it back, with an exponent where the plain form would be long.
+/// A number in its shortest exact form, with an exponent if the plain form would be long.
 pub struct Shortest(pub f64);
 
 impl fmt::Display for Shortest {

@@ -1,4 +1,4 @@
-//! Kernels of distances alone: weights of a smoother, their sign, and their logarithm where they underflow.
+//! Radial kernels: weights of a smoother, their sign, and their logarithm where they underflow.
 
 use super::expr::{Expr, Function};
 use super::family::Invariance;
@@ -6,14 +6,15 @@ use super::size::check_size;
 use super::{Kernel, eval};
 
 impl Kernel {
-    /// Whether its value depends on the two points through their distances alone: `rbf`, `laplacian`, `matern`, `rq` and
+    /// Whether its value depends only on distances between the two points: `rbf`, `laplacian`, `matern`, `rq` and
     /// formulas of those, of `|x-z|` and of `|x-z|_1`, each on all columns or on some.
     #[must_use]
     pub fn is_radial(&self) -> bool {
         is_radial(&self.expr)
     }
 
-    /// Whether a radial kernel is seen from its formula to be 0 or more at every distance, up to rounding. `false` says nothing.
+    /// Whether the formula of a radial kernel shows that it is 0 or more at every distance, up to rounding. `false`
+    /// means unknown.
     #[must_use]
     pub fn is_visibly_nonnegative(&self) -> bool {
         range(&self.expr).0 >= 0.0
@@ -21,9 +22,9 @@ impl Kernel {
 
     /// log k of a radial kernel that is nowhere negative, as a formula that is finite where k itself underflows.
     ///
-    /// −|x−z|²/(2σ²) of `rbf`, sums for products, max + log Σ exp(· − max) for sums; where no rule applies, the logarithm of the
-    /// value. Of `matern` with ν other than ½, 1½ and 2½ it is the leading term for large distances, up to a constant:
-    /// (ν−½) log r − r. None where the formula would be larger than a kernel may be.
+    /// −|x−z|²/(2σ²) of `rbf`, sums for products, max + log Σ exp(· − max) for sums; where no rule applies, the
+    /// logarithm of the value. For `matern` with ν other than ½, 1½ and 2½ it is the leading term for large distances,
+    /// up to a constant: (ν−½) log r − r. `None` if the formula would be larger than a kernel may be.
     #[must_use]
     pub fn logarithm(&self) -> Option<Self> {
         let expr = logarithm(&self.expr);
@@ -39,7 +40,7 @@ fn is_radial(expr: &Expr) -> bool {
     }
 }
 
-/// What a radial expression lies between while its distances take any values from 0 on.
+/// Bounds of a radial expression over all distances ≥ 0.
 fn range(expr: &Expr) -> (f64, f64) {
     const EVERYTHING: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
     let known =
@@ -63,7 +64,7 @@ fn range(expr: &Expr) -> (f64, f64) {
         Expr::Div(numerator, denominator) => product(range(numerator), power(range(denominator), -1.0)),
         Expr::Pow(base, exponent) => match (range(base), range(exponent)) {
             (base, (low, high)) if low == high => power(base, low),
-            // e^(b·log a), of which the sign is all that is said.
+            // e^(b·log a), of which only the sign is known.
             ((low, _), _) if low >= 0.0 => (0.0, f64::INFINITY),
             _ => EVERYTHING,
         },
@@ -95,7 +96,7 @@ fn range(expr: &Expr) -> (f64, f64) {
     })
 }
 
-/// The range of a product; 0·∞ is 0, for no distance is infinite.
+/// The range of a product; 0·∞ is 0, since distances are finite.
 fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     let times = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
     let ends = [times(a.0, b.0), times(a.0, b.1), times(a.1, b.0), times(a.1, b.1)];

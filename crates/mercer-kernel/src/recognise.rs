@@ -38,7 +38,7 @@ pub(super) fn call(function: Function, arguments: Vec<Expr>) -> Expr {
     recognised.unwrap_or(Expr::Call(function, arguments))
 }
 
-/// Factors of a product, two of them put together where they are a named kernel.
+/// Combines two factors of a product if they form a named kernel.
 pub(super) fn factors(mut factors: Vec<Expr>) -> Vec<Expr> {
     let found = FAMILIES.iter().find_map(|family| family.recognise_factors(&factors));
     if let Some((named, [kept, gone])) = found {
@@ -64,17 +64,17 @@ pub(super) fn affine(expr: &Expr, atom: &Expr) -> Option<(f64, f64)> {
     }
 }
 
-/// Whether a rate or a length can be written.
+/// Whether a rate or a length has a valid text.
 pub(super) fn usable(value: f64) -> bool {
     value.is_normal() && value > 0.0
 }
 
-/// Equal up to the rounding of the few operations that made them.
+/// Whether two numbers are equal up to the rounding of a few operations.
 pub(super) fn agrees(a: f64, b: f64) -> bool {
     (a - b).abs() <= 16.0 * f64::EPSILON * b.abs()
 }
 
-/// The short decimal that a value is, where rounding alone makes the difference: 0.30000000000000004 is 0.3.
+/// The short decimal that equals a value up to rounding: 0.3 for 0.30000000000000004.
 pub(super) fn tidy(value: f64) -> f64 {
     match format!("{value:.13e}").parse::<f64>() {
         Ok(short) if (short - value).abs() <= 4.0 * f64::EPSILON * value.abs() => short,
@@ -82,7 +82,7 @@ pub(super) fn tidy(value: f64) -> f64 {
     }
 }
 
-/// The named kernel with these numbers, where each is allowed.
+/// The named kernel with these numbers, if each is allowed.
 pub(super) fn named_kernel(family: FamilyId, numbers: &[f64]) -> Option<Named> {
     let mut named = Named::with_defaults(family);
     for (slot, &number) in numbers.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Hyper-parameters that wait: `auto` for data, `?` for a tuner; and the columns a kernel asks for.
+//! Open hyper-parameters: `auto`, resolved from data, and `?`, from a search; and the columns that a kernel uses.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use super::expr::{Columns, Expr};
 use super::family::FamilyId;
 use super::named::{Allowed, Auto, Named, Prior, Search, Value};
 
-/// What `auto` needs to know of the data.
+/// The scales of the data that `auto` needs.
 pub trait Scales {
     /// The median distance between rows, over these columns of the data (all where none are named).
     fn median_distance(&self, columns: Option<&[usize]>) -> f64;
@@ -47,10 +47,10 @@ pub enum ResolveError {
         parameter: &'static str,
         /// The numbers it takes.
         allowed: &'static str,
-        /// What the data gave.
+        /// The value from the data.
         value: f64,
     },
-    /// Another number of values than there are hyper-parameters to tune.
+    /// The number of values differs from that of the hyper-parameters to tune.
     #[error("the kernel has {expected} hyper-parameters to tune, received {received} values")]
     Count {
         /// Hyper-parameters to tune.
@@ -58,7 +58,7 @@ pub enum ResolveError {
         /// Values received.
         received: usize,
     },
-    /// A prior where no posterior is sought.
+    /// A prior in a search, which does not use it.
     #[error(
         "{family}: {parameter} has a prior, which Gaussian processes use and a search does not: write ? or ?lo..hi"
     )]
@@ -94,7 +94,7 @@ pub enum ResolveError {
         /// `min` or `max`.
         function: &'static str,
     },
-    /// A subset asks for columns that its outer subset does not have.
+    /// A subset uses columns that its outer subset does not have.
     #[error(transparent)]
     Columns(#[from] EvalError),
 }
@@ -104,20 +104,20 @@ pub enum ResolveError {
 pub struct Tunable {
     /// The way from the root to its named kernel, by operand numbers as in [`Expr::children`].
     pub path: Vec<usize>,
-    /// The columns of the data its kernel stands on; all where none are named.
+    /// The columns of the data that its kernel uses; all if none are named.
     pub columns: Option<Vec<usize>>,
     /// Its named kernel.
     pub family: FamilyId,
     /// Its name.
     pub parameter: &'static str,
-    /// Its place among the slots of the family.
+    /// Its index among the slots of the family.
     pub slot: usize,
-    /// The column it belongs to, counted among the columns its kernel sees, where there is one unknown per column.
+    /// The column it belongs to, counted among the columns that its kernel uses, if there is one unknown per column.
     pub column: Option<usize>,
-    /// What the text says: [`Value::Tune`], [`Value::TuneBetween`], [`Value::TuneOver`], or [`Value::EachColumn`] where the
-    /// number of columns is not known yet.
+    /// The value in the text: [`Value::Tune`], [`Value::TuneBetween`], [`Value::TuneOver`], or [`Value::EachColumn`]
+    /// where the number of columns is not known yet.
     pub value: Value,
-    /// Its prior, where the text gives one.
+    /// Its prior, if the text gives one.
     pub prior: Option<Prior>,
     /// The numbers it may take.
     pub allowed: Allowed,
@@ -159,7 +159,7 @@ fn scale(auto: Auto, scales: &dyn Scales, columns: Option<&[usize]>) -> f64 {
 }
 
 impl Kernel {
-    /// The least number of columns of points the kernel can be evaluated on; 0 where any number will do.
+    /// The least number of columns of points on which the kernel can be evaluated; 0 if any number is enough.
     #[must_use]
     pub fn required_columns(&self) -> usize {
         required_columns(&self.expr)
@@ -168,8 +168,7 @@ impl Kernel {
     /// Checks that the kernel can be evaluated on points of `ncols` columns.
     ///
     /// # Errors
-    /// Where a subset asks for a column that is not there, or where a list has another length than the columns it
-    /// stands on.
+    /// If a subset uses a column that does not exist, or if the length of a list differs from the number of columns.
     pub fn check_columns(&self, ncols: usize) -> Result<(), EvalError> {
         check_columns(&self.expr, ncols)
     }
@@ -182,12 +181,12 @@ impl Kernel {
         !open
     }
 
-    /// The kernel with every `auto` replaced by the number it stands for, and every `[?]` by one `?` per column; each `?` stays.
+    /// The kernel with every `auto` replaced by its number, and every `[?]` by one `?` per column; each `?` stays.
     ///
-    /// Where the data has the columns is for [`check_columns`](Self::check_columns) to say, before this.
+    /// [`check_columns`](Self::check_columns) must be called first: this does not check that the data has the columns.
     ///
     /// # Errors
-    /// Where the data gives no usable number, or where nested subsets do not fit into one another.
+    /// If the data gives no usable number, or if nested subsets do not fit into one another.
     pub fn resolve_auto(&self, scales: &dyn Scales) -> Result<Self, ResolveError> {
         let expr = rewrite(&self.expr, &Scope::default(), &mut |named, scope| {
             let mut resolved = named.clone();
@@ -195,7 +194,7 @@ impl Kernel {
                 let spelling = named.spelling(slot);
                 if let Value::EachColumn(unknown) = &named.arguments[slot].value {
                     let columns = scope.columns.as_ref().map_or_else(|| scales.columns(), |c| c.len());
-                    // One column has one unknown; so it is printed and read again.
+                    // For one column `[?]` becomes a single unknown, as it is printed and read.
                     resolved.arguments[slot].value = match columns {
                         1 => (**unknown).clone(),
                         _ => Value::Unknowns(vec![(**unknown).clone(); columns]),
@@ -219,7 +218,7 @@ impl Kernel {
         Ok(self.rewritten(expr))
     }
 
-    /// The kernel with another expression, and with what was written of it where the expression is the same.
+    /// The kernel with another expression; the formula as written is kept if the expression is the same.
     fn rewritten(&self, expr: Expr) -> Self {
         if expr == self.expr { self.clone() } else { Self::from_expr(expr) }
     }
@@ -227,7 +226,7 @@ impl Kernel {
     /// Every hyper-parameter to tune, in the order of the text.
     ///
     /// # Errors
-    /// Where nested subsets do not fit into one another.
+    /// If nested subsets do not fit into one another.
     pub fn tunables(&self) -> Result<Vec<Tunable>, ResolveError> {
         let mut found = Vec::new();
         rewrite(&self.expr, &Scope::default(), &mut |named, scope| {
@@ -270,7 +269,7 @@ impl Kernel {
     /// The kernel with its [`tunables`](Self::tunables) set to these values, in that order; each `auto` stays.
     ///
     /// # Errors
-    /// Where their number differs, or where a value is outside of its hyper-parameter's range.
+    /// If their number differs, or if a value is outside of its hyper-parameter's range.
     pub fn with_values(&self, values: &[f64]) -> Result<Self, ResolveError> {
         let mut used = 0;
         let expr = rewrite(&self.expr, &Scope::default(), &mut |named, _| {
@@ -283,7 +282,7 @@ impl Kernel {
                     value => value.listed().unwrap_or(1),
                 };
                 used += count;
-                // Missing values are counted to the end, to say how many there should have been.
+                // Missing values are counted to the end, for the expected number in the message.
                 let Some(given) = values.get(used - count..used) else { continue };
                 if let Some(&value) = given.iter().find(|value| !spelling.allowed.contains(**value)) {
                     let allowed = spelling.allowed.describe();
@@ -345,7 +344,7 @@ fn visit_named(expr: &Expr, visit: &mut dyn FnMut(&Named)) {
     }
 }
 
-/// Where a named kernel stands: the way to it, and the columns of the data it sees.
+/// The location of a named kernel: the path to it, and the columns of the data that it uses.
 #[derive(Clone, Default)]
 struct Scope {
     path: Vec<usize>,

@@ -1,10 +1,10 @@
-//! Subsets of columns in canonical expressions: one that all operands share stands outside of them.
+//! Subsets of columns in canonical expressions: a subset shared by all operands is moved outside of them.
 
 use std::collections::BTreeMap;
 
 use super::expr::{Columns, Expr};
 
-/// Operands by the subset of columns they stand on; the first group is that of all columns.
+/// Operands grouped by their subset of columns; the first group has all columns.
 pub(super) type Groups = BTreeMap<Vec<(usize, usize)>, Vec<Expr>>;
 
 pub(super) fn key(columns: &Columns) -> Vec<(usize, usize)> {
@@ -15,7 +15,7 @@ fn from_key(key: Vec<(usize, usize)>) -> Columns {
     Columns(key.into_iter().map(|(start, end)| start..end).collect())
 }
 
-/// Puts grouped operands together by `build`: inside their subset where they share one, else group by group.
+/// Combines grouped operands by `build`: inside their subset if they share one, otherwise group by group.
 pub(super) fn regroup(mut groups: Groups, numbers: Vec<f64>, build: fn(Vec<f64>, Vec<Expr>) -> Expr) -> Expr {
     if groups.len() == 1
         && let Some((columns, operands)) = groups.pop_first()
@@ -54,7 +54,7 @@ fn knows_column_order(expr: &Expr) -> bool {
     }
 }
 
-/// Builds a node inside the subset of columns that all its operands but the constants share, or as it is.
+/// Builds a node inside the subset of columns that all its operands except constants share, if there is one.
 pub(super) fn share_columns(operands: Vec<Expr>, build: impl FnOnce(Vec<Expr>) -> Expr) -> Expr {
     let chosen = |operand: &Expr| match operand {
         Expr::Columns(_, columns) => Some(columns.clone()),

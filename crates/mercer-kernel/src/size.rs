@@ -1,4 +1,4 @@
-//! How large a kernel may be, so that no text can exhaust the stack, the memory or the patience.
+//! Limits on the size of kernels, so that no text can exhaust the stack, the memory or the time.
 
 use super::expr::Expr;
 use super::named::{Argument, Value};
@@ -6,8 +6,7 @@ use super::named::{Argument, Value};
 /// Characters that a kernel text may have.
 pub const MAX_CHARACTERS: usize = 65_536;
 
-/// Characters of a kernel stored by this library: a kernel within [`MAX_NODES`] prints to fewer, however short
-/// the text it was parsed from.
+/// Characters of a kernel stored by this library: every kernel within [`MAX_NODES`] prints to fewer.
 pub(super) const MAX_STORED_CHARACTERS: usize = 1 << 20;
 
 /// Levels of an expression, and of brackets in its text.
@@ -19,7 +18,7 @@ pub const MAX_NODES: usize = 20_000;
 /// The largest column number of a subset.
 pub(super) const MAX_COLUMN: usize = 1 << 24;
 
-/// A kernel composed of others is larger than a kernel may be.
+/// A composed kernel exceeds the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the kernel would have {nodes} parts on {depth} levels; at most {MAX_NODES} parts on {MAX_DEPTH} levels are allowed"
@@ -32,10 +31,11 @@ pub struct TooLarge {
     pub depth: usize,
 }
 
-/// Checks an expression against [`MAX_NODES`] and [`MAX_DEPTH`]. Uses no recursion: it may be given anything.
+/// Checks an expression against [`MAX_NODES`] and [`MAX_DEPTH`]. Uses no recursion, so that it accepts expressions of
+/// any depth.
 ///
 /// # Errors
-/// Where the expression is larger.
+/// If the expression is larger.
 pub fn check_size(expr: &Expr) -> Result<(), TooLarge> {
     let (mut nodes, mut depth) = (0, 0);
     let mut waiting = vec![(expr, 1)];

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-/// From this order on the expansion for large orders is exact to rounding.
+/// The order from which the expansion for large orders is exact to rounding.
 const LARGE_ORDER: f64 = 16.0;
 
-/// Orders below [`LARGE_ORDER`] give less than the smallest number beyond this argument.
+/// The argument beyond which the functions of orders below [`LARGE_ORDER`] underflow.
 const LARGEST_ARGUMENT: f64 = 1500.0;
 
 /// The Matérn function of order ν at s ≥ 0: 2^(1−ν)/Γ(ν)·s^ν·K_ν(s), 1 at 0, within about 1e-13 of its value.
@@ -16,7 +16,7 @@ pub fn matern(nu: f64, s: f64) -> f64 {
     Matern::new(nu).at(s)
 }
 
-/// The Matérn function of one order ν > 0, ready to be evaluated at many points.
+/// The Matérn function of one order ν > 0, prepared for evaluation at many points.
 ///
 /// With half-integer ν it is a polynomial times e^(−s); for ν ≥ 16 it is summed from Debye's expansion of K_ν
 /// (Olver 1974, chapter 10, section 7); otherwise it is a ratio of two integrals, each summed by the trapezoidal
@@ -70,7 +70,7 @@ impl Matern {
             Form::HalfInteger => half_integer(nu, s),
             Form::Integral { gamma } => integral(nu, s) / gamma,
         };
-        // The function decreases from 1; rounding must not make a diagonal smaller than its row.
+        // The function decreases from 1; rounding must not make an off-diagonal value larger than the diagonal.
         value.min(1.0)
     }
 }
@@ -95,7 +95,7 @@ fn half_integer(nu: f64, s: f64) -> f64 {
     damped(current, s)
 }
 
-/// The trapezoidal rule's step that leaves an error below rounding: the integrand has width (s² + ν²)^(−1/4) at
+/// The step of the trapezoidal rule for an error below rounding: the integrand has width (s² + ν²)^(−1/4) at
 /// its peak, and is analytic in a strip of half-width π/2.
 fn step(nu: f64, s: f64) -> f64 {
     (0.5 / nu.hypot(s).sqrt()).min(0.2)
@@ -160,7 +160,7 @@ fn large_order(nu: f64, s: f64) -> f64 {
     let w = 1.0_f64.hypot(z);
     let a = z * (z / (1.0 + w));
     let exponent = nu * ((0.5 * a).ln_1p() - a);
-    // ν so large that the exponent is −s²/(4ν) of a number beyond the largest: the limit is exact.
+    // For ν so large that s² overflows in the exponent −s²/(4ν), the limit is exact.
     if exponent == f64::NEG_INFINITY || w.is_infinite() {
         return 0.0;
     }

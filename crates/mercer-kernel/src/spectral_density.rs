@@ -10,7 +10,7 @@ use super::spectrum::{Component, Law, Shape, Spectrum};
 /// Nodes of the quadrature over the logarithm of a gamma variable.
 const NODES: usize = 160;
 
-/// Nodes that are kept of a sum of independent frequencies.
+/// The most nodes for a sum of independent frequencies.
 const MOST: usize = 1_000;
 
 /// A variance and its probability.
@@ -19,7 +19,7 @@ type Node = (f64, f64);
 /// The law of one coordinate of the frequencies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marginal {
-    /// The density at the places asked for.
+    /// The density at the requested places.
     pub density: Vec<f64>,
     /// The probability of the frequency 0: constants, and parts of the kernel that do not read the column.
     pub at_zero: f64,
@@ -55,7 +55,7 @@ impl Spectrum {
     }
 }
 
-/// The variances of a component's coordinate; none where it is 0.
+/// The variances of a component's coordinate; `None` if it is 0.
 fn variances(component: &Component, column: usize) -> Option<Vec<Node>> {
     let scale = |law: &Law| {
         law.columns.iter().position(|&c| c == column).map(|place| (law.shape, law.scales[place].powi(2)))
@@ -87,7 +87,7 @@ fn gamma(shape: f64) -> impl Iterator<Item = Node> {
     (0..NODES).map(move |n| (at(n).exp(), log_density(at(n)).exp() / total)).filter(|(_, w)| *w > 0.0)
 }
 
-/// Fewer nodes of about the same law: neighbours are replaced by their mean.
+/// Reduces the number of nodes: neighbours are replaced by their mean.
 fn merged(mut nodes: Vec<Node>) -> Vec<Node> {
     nodes.sort_by(|a, b| a.0.total_cmp(&b.0));
     let together = nodes.len().div_ceil(MOST);

@@ -1,6 +1,6 @@
 //! The spectral density of a shift-invariant kernel.
 //!
-//! Bochner's theorem: k(x, z) = κ(x − z) is positive semidefinite exactly where κ is the Fourier transform of a finite
+//! Bochner's theorem: k(x, z) = κ(x − z) is positive semidefinite if and only if κ is the Fourier transform of a finite
 //! positive measure μ, so that
 //!
 //! ```text
@@ -25,14 +25,14 @@ use super::family::Invariance;
 use super::named::Named;
 use super::{Kernel, eval};
 
-/// Most components of a mixture: a product of sums has as many as its expansion has terms.
+/// The most components of a mixture: a product of sums has one per term of its expansion.
 pub const MAX_COMPONENTS: usize = 256;
 
-/// Why a kernel has no spectral density that can be drawn from.
+/// Why frequencies cannot be drawn from the spectral density of a kernel.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpectrumError {
-    /// A part of the kernel is no function of x − z.
+    /// A part of the kernel is not a function of x − z.
     #[error("{part} does not depend on x − z alone, so it has no spectral density")]
     NotShiftInvariant {
         /// The part.
@@ -65,7 +65,7 @@ pub enum SpectrumError {
         /// The part.
         part: String,
     },
-    /// The kernel does not fit the number of columns, or is not resolved yet.
+    /// The kernel does not match the number of columns, or is not resolved yet.
     #[error(transparent)]
     Kernel(#[from] EvalError),
 }
@@ -82,7 +82,7 @@ pub struct Spectrum {
 pub struct Component {
     /// Its share of κ(0), more than 0.
     pub weight: f64,
-    /// The laws; none where the frequency is 0, which is the spectrum of a constant.
+    /// The laws; empty if the frequency is 0, which is the spectrum of a constant.
     pub laws: Vec<Law>,
 }
 
@@ -93,11 +93,11 @@ pub struct Law {
     pub shape: Shape,
     /// The columns, numbered in the samples.
     pub columns: Vec<usize>,
-    /// What the coordinate of each of those columns is multiplied by.
+    /// The scale of each of those columns.
     pub scales: Vec<f64>,
 }
 
-/// A law in as many coordinates as it is used on.
+/// A law in any number of coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
     /// Independent standard normal coordinates.
@@ -123,7 +123,7 @@ impl Shape {
         self != Self::Cauchy
     }
 
-    /// How many uniform numbers a draw in `dimensions` coordinates is made of.
+    /// The number of uniform numbers for a draw in `dimensions` coordinates.
     #[must_use]
     pub fn uniforms(self, dimensions: usize) -> usize {
         match self {
@@ -134,8 +134,8 @@ impl Shape {
 }
 
 impl Component {
-    /// The stretch of the columns after which the component's law is isotropic: the columns it uses and the scale of
-    /// each. None where it never is: laws that are not isotropic, or on different columns, or stretched differently.
+    /// The scaling of the columns that makes the component's law isotropic: the columns it uses and the scale of each.
+    /// `None` if there is none: laws that are not isotropic, or on different columns, or scaled differently.
     #[must_use]
     pub fn isotropic(&self) -> Option<(&[usize], &[f64])> {
         let first = self.laws.first()?;
@@ -147,7 +147,7 @@ impl Component {
         self.laws.iter().all(alike).then_some((first.columns.as_slice(), first.scales.as_slice()))
     }
 
-    /// Normal frequencies add up to normal frequencies: all of them become one law.
+    /// A sum of normal frequencies is normal: all of them become one law.
     fn merge_normals(mut self) -> Self {
         let normal = |law: &Law| law.shape == Shape::Normal;
         if self.laws.iter().filter(|law| normal(law)).count() < 2 {
@@ -170,7 +170,7 @@ impl Spectrum {
     /// The spectral measure of a kernel on samples with this many columns.
     ///
     /// # Errors
-    /// Where the kernel has none that is known, with the part of it that is to blame.
+    /// If it is not known; the error names the part of the kernel.
     pub fn of(kernel: &Kernel, columns: usize) -> Result<Self, SpectrumError> {
         kernel.check_columns(columns)?;
         let all: Vec<usize> = (0..columns).collect();
@@ -317,7 +317,7 @@ fn text(expr: &Expr) -> String {
     Kernel::from_expr(expr.clone()).to_string()
 }
 
-/// Why an expression that is no kernel of the table has no density here.
+/// Why an expression that is not a kernel of the table has no known density.
 fn refused(expr: &Expr) -> SpectrumError {
     if depends_on_differences(expr) {
         SpectrumError::Unknown { part: text(expr) }

@@ -1,8 +1,8 @@
-//! Text cut into tokens.
+//! The tokeniser.
 
 use super::cursor::{SyntaxProblem, TextError, TextProblem};
 
-/// What a token is.
+/// The kinds of tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// A number without a sign.
@@ -54,9 +54,9 @@ pub enum Kind {
 /// A token and the characters it covers, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Whether it is a name in backquotes, which it does not cover.
+    /// Whether it is a name in backquotes, which are not part of the covered characters.
     pub quoted: bool,
     /// Its first character.
     pub start: usize,
@@ -125,7 +125,7 @@ fn token(text: &[char], noun: &'static str) -> Result<(Kind, usize), SyntaxProbl
     Ok((kind, 1))
 }
 
-/// `12`, `2.`, `.5`, `1.5e-3`; the two dots of `0..3` are no part of a number.
+/// `12`, `2.`, `.5`, `1.5e-3`; the two dots of `0..3` are not part of a number.
 fn number(text: &[char]) -> Result<(Kind, usize), SyntaxProblem> {
     let digits = |from: usize| text[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let is = |at: usize, options: &[char]| text.get(at).is_some_and(|c| options.contains(c));

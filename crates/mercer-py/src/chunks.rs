@@ -1,4 +1,4 @@
-//! What is computed for a part of the rows: sums of losses, and products with the kernel matrix.
+//! Computations on a part of the rows: sums of losses, and products with the kernel matrix.
 
 use mercer::data::{Matrix, row_hash};
 use mercer::design::{
@@ -16,7 +16,7 @@ use crate::rows::{Rows, from_matrix, matrix};
 use crate::sums::PreparedParts;
 use crate::work::Job;
 
-/// What a solver asks for, as `RemoteFit.next` returns it.
+/// A request of a solver, as returned by `RemoteFit.next`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct LossRequest<'py> {
@@ -26,7 +26,7 @@ pub struct LossRequest<'py> {
     intercepts: Vec<f64>,
 }
 
-/// The answer of some labelled rows to a request of `RemoteFit.classes`; answers add up.
+/// The answer of some labelled rows to a request of `RemoteFit.classes`; answers are additive.
 #[pyfunction]
 pub fn sum_losses<'py>(
     py: Python<'py>,
@@ -103,14 +103,14 @@ pub fn product_rows<'py>(
     from_matrix(py, out.map_err(|error| learn_error(LearnError::from(error)))?)
 }
 
-/// Numbers that look random, one for each row of a partition: a sample is the rows with the smallest ones.
+/// Pseudo-random numbers, one for each row of a partition: a sample consists of the rows with the smallest ones.
 #[pyfunction]
 pub fn row_hashes(py: Python<'_>, seed: u64, partition: u64, rows: u64) -> Bound<'_, PyArray1<u64>> {
     let seed = row_hash(seed, partition);
     PyArray1::from_iter(py, (0..rows).map(|row| row_hash(seed, row)))
 }
 
-/// The number of rows that a sample needs, from which the features of an approximation are settled.
+/// The number of rows of the sample that determines the features of an approximation.
 #[pyfunction]
 pub fn sample_rows(approximation: Option<&str>) -> PyResult<usize> {
     let kernel = Kernel::gaussian_auto();

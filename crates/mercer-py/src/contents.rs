@@ -1,4 +1,4 @@
-//! The numbers that a model consists of, by name.
+//! The arrays of a model, by name.
 
 use mercer::design::Features;
 use mercer::model::{Expansion, GaussianProcess, Linear, Neighbours, Predictor, Voted};

@@ -1,4 +1,4 @@
-//! What the outputs of classifiers say: votes and probabilities.
+//! Votes and probabilities from the outputs of classifiers.
 
 use mercer::data::Matrix;
 use mercer::model::{Calibration, Sigmoid, classes_of_pairs, one_vs_rest_decisions, vote};
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use crate::errors::value_error;
 use crate::rows::{from_matrix, matrix};
 
-/// The class that most pairs decide for, in every row of decisions.
+/// The class with most votes, for every row of decisions.
 #[pyfunction]
 pub fn vote_pairs<'py>(
     py: Python<'py>,
@@ -18,7 +18,7 @@ pub fn vote_pairs<'py>(
     Ok(PyArray1::from_vec(py, (0..decisions.nrows()).map(|row| vote(decisions.row(row))).collect()))
 }
 
-/// One number per class from decisions per pair: votes, and less than half a vote by how clear they were.
+/// One number per class from decisions per pair: its votes, plus less than half a vote from the size of the decisions.
 #[pyfunction]
 pub fn rank_pairs<'py>(
     py: Python<'py>,
@@ -45,7 +45,7 @@ pub fn couple_pairs<'py>(
     from_matrix(py, shares.ok_or_else(|| value_error("sigmoids without probabilities"))?)
 }
 
-/// Decisions that are of pairs of some number of classes.
+/// Decisions for all pairs of some number of classes.
 fn of_pairs(decisions: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>> {
     let decisions = matrix(decisions)?;
     match classes_of_pairs(decisions.ncols()) {

@@ -1,4 +1,4 @@
-//! The devices that this process computes on.
+//! The devices of this process.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -13,10 +13,10 @@ use crate::errors::value_error;
 /// The open engines, by device: opening a GPU takes several tenths of a second.
 static ENGINES: LazyLock<Mutex<HashMap<String, Arc<dyn Engine>>>> = LazyLock::new(Mutex::default);
 
-/// The engine of the device with this name; that of the CPU for none.
+/// The engine of the device with this name; that of the CPU for `None`.
 ///
 /// # Errors
-/// `ValueError` for a name that is no device, `RuntimeError` for a GPU that cannot be used.
+/// `ValueError` for an unknown device, `RuntimeError` for a GPU that cannot be used.
 pub fn engine(name: Option<&str>) -> PyResult<Arc<dyn Engine>> {
     let choice: DeviceChoice = name.unwrap_or("cpu").parse().map_err(value_error)?;
     if choice == DeviceChoice::Cpu {

@@ -1,5 +1,5 @@
-//! The library's errors as Python exceptions: `ValueError` for invalid input, a class of its own where the caller can proceed in
-//! another way.
+//! The library's errors as Python exceptions: `ValueError` for invalid input, a separate class if the caller can
+//! proceed in another way.
 
 use std::fmt::Display;
 use std::io;
@@ -34,12 +34,12 @@ create_exception!(
     "The formula is not positive semidefinite where the rows are."
 );
 
-/// `ValueError` with the error's own words.
+/// `ValueError` with the message of the error.
 pub fn value_error(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The exception for a fit that has no answer.
+/// The exception for a failed fit.
 pub fn learn_error(error: LearnError) -> PyErr {
     match &error {
         LearnError::Solve(SolveError::Singular { .. }) => SingularMatrix::new_err(error.to_string()),

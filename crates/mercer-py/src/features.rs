@@ -1,4 +1,4 @@
-//! Features: explicit maps, and features of every kind as the estimators hold them.
+//! Features: explicit maps, and features of every kind as stored by the estimators.
 
 use mercer::design::{FeatureMap, Features, Landmarks};
 use mercer::kernel::Kernel;
@@ -52,7 +52,7 @@ impl NativeFeatureMap {
     }
 }
 
-/// Features as the estimators hold them. All of it pickles.
+/// Features as stored by the estimators. All parts can be pickled.
 #[derive(FromPyObject)]
 pub enum FeatureParts<'py> {
     /// The text of an explicit map.
@@ -65,10 +65,10 @@ pub enum FeatureParts<'py> {
 }
 
 impl FeatureParts<'_> {
-    /// The same in the library's form.
+    /// The same as the library's type.
     ///
     /// # Errors
-    /// Where the parts do not fit each other.
+    /// If the parts are inconsistent.
     pub fn features(&self) -> PyResult<Features> {
         match self {
             Self::Text(text) => text.parse().map_err(value_error),
@@ -84,7 +84,7 @@ impl FeatureParts<'_> {
     }
 }
 
-/// What [`FeatureParts`] reads.
+/// The form that [`FeatureParts`] reads.
 pub fn feature_parts<'py>(py: Python<'py>, features: &Features) -> PyResult<Bound<'py, PyAny>> {
     match features {
         Features::Map(map) => Ok(map.to_string().into_pyobject(py)?.into_any()),

@@ -28,7 +28,7 @@ pub enum Covariance<'py> {
     Kernel { kernel: Py<NativeKernel>, values: Vec<f64>, rows: Rows<'py> },
 }
 
-/// The same, borrowed.
+/// The same kernel, with borrowed arrays.
 enum Prior<'a> {
     Gram { order: usize, entries: &'a [f64] },
     Kernel { kernel: &'a Kernel, values: &'a [f64], samples: AnySamples<'a> },
@@ -105,9 +105,9 @@ impl Prior<'_> {
     }
 }
 
-/// Gaussian process regression: the log marginal likelihood of targets whose covariance is K plus `noise` on the diagonal; where
-/// asked for, L with LLᵀ = K + noise, and (K + noise)⁻¹·targets. With `objective`, the value is that of the objective of this name and
-/// comes with its derivative. None where the matrix is not positive definite.
+/// Gaussian process regression: the log marginal likelihood of targets whose covariance is K plus `noise` on the
+/// diagonal; if requested, L with LLᵀ = K + noise, and (K + noise)⁻¹·targets. With `objective`, the value is that of
+/// the objective of this name and comes with its derivative. `None` if the matrix is not positive definite.
 #[pyfunction]
 pub fn gp_regression<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Kernels: text in and out, algebra, and the matrices they make.
+//! Kernels: parsing and printing, algebra, and kernel matrices.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ use crate::errors::{gram_error, value_error};
 use crate::rows::Rows;
 use crate::work::{Job, run_or_leave};
 
-/// Bytes that are allocated without a comparison with the memory budget.
+/// The most bytes that are allocated without checking the memory budget.
 const SMALL: u64 = 64 << 20;
 
 /// A kernel expression.
@@ -35,7 +35,7 @@ impl NativeKernel {
         Kernel::from_str(text).map(Self).map_err(value_error)
     }
 
-    /// The kernel that [`text`](Self::text) was printed from, however long it is.
+    /// The kernel with the text printed by [`text`](Self::text), of any length.
     #[staticmethod]
     fn from_printed(text: String) -> PyResult<Self> {
         serde_json::from_value(serde_json::Value::String(text)).map(Self).map_err(value_error)
@@ -76,7 +76,7 @@ impl NativeKernel {
         self.0.is_resolved()
     }
 
-    /// Whether a hyper-parameter asks for tuning.
+    /// Whether a hyper-parameter is `?`.
     fn has_tunables(&self) -> PyResult<bool> {
         Ok(!self.0.tunables().map_err(value_error)?.is_empty())
     }
@@ -88,7 +88,8 @@ impl NativeKernel {
         job.run(py, |session| self.0.resolve_auto(&session.scales(&samples)))?.map(Self).map_err(value_error)
     }
 
-    /// The kernels that `?` stands for: a grid with `points` values on each range, placed by the rows; `auto` resolved.
+    /// The grid of kernels for every `?`, with `points` values on each range; the rows resolve `auto` and default
+    /// ranges.
     fn candidates(&self, py: Python<'_>, rows: Rows<'_>, points: usize, job: Job<'_>) -> PyResult<Vec<Self>> {
         let samples = rows.samples()?;
         self.0.check_columns(samples.ncols()).map_err(value_error)?;
@@ -103,7 +104,7 @@ impl NativeKernel {
         .map_err(value_error)
     }
 
-    /// What each `?` is, in order: the name of its parameter and the ends of the range that it is searched in, placed by the rows.
+    /// Each `?` in order: the name of its parameter and the ends of its range, which default to ranges from the rows.
     fn unknowns(&self, py: Python<'_>, rows: Rows<'_>, job: Job<'_>) -> PyResult<Vec<(String, f64, f64)>> {
         let samples = rows.samples()?;
         let tunables = self.0.tunables().map_err(value_error)?;
@@ -120,7 +121,7 @@ impl NativeKernel {
         })?
     }
 
-    /// Whether it has a derivative in every `?` on rows of so many columns, with these numbers for them.
+    /// Whether it has a derivative in every `?` on rows of `columns` columns, at these numbers.
     fn has_gradient(&self, values: Vec<f64>, columns: usize) -> bool {
         self.0.gradient(&values, columns).is_ok()
     }
@@ -165,7 +166,7 @@ impl NativeKernel {
         let findings = run_or_leave(py, move || kernel.findings(dim, domain))?
             .map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
         let text = self.text();
-        // A number with more digits than a double holds is not printed as it was written.
+        // A number with more digits than a double holds is not printed as written.
         let is_exact = text.parse::<Kernel>().is_ok_and(|printed| printed.formula() == self.0.formula());
         let certificate = Certificate::of(&text, dim, domain, &findings.verdict).filter(|_| is_exact);
         let certificate = certificate.and_then(|c| serde_json::to_string_pretty(&c).ok());
@@ -197,7 +198,7 @@ impl NativeKernel {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (x, z) = (rows.samples()?, columns.as_ref().map(Rows::samples).transpose()?);
         let out = self.filled::<f64>(py, &x, z.as_ref(), &job)?;
-        // SAFETY: the array was made here and no one else has it yet.
+        // SAFETY: the array was created here and is not shared yet.
         let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
         job.run(py, |session| -> Result<(), GramError> {
             let xx = self.diagonal_of(&x, session)?;
@@ -236,7 +237,7 @@ impl NativeKernel {
         for<'a> ValuesMut<'a>: From<&'a mut [T]>,
     {
         let out = allocate::<T>(py, [x.nrows(), z.unwrap_or(x).nrows()])?;
-        // SAFETY: the array was made here and no one else has it yet.
+        // SAFETY: the array was created here and is not shared yet.
         let entries = unsafe { out.as_slice_mut() }.map_err(value_error)?;
         job.run(py, |session| -> Result<(), GramError> {
             let rows = session.load(x)?;
@@ -257,11 +258,11 @@ impl NativeKernel {
     }
 }
 
-/// A matrix of zeros, or `MemoryError` where it is more than the machine has to spare.
+/// A matrix of zeros, or `MemoryError` if it exceeds the memory budget.
 fn allocate<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<T>>> {
     let [rows, columns] = shape;
     let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(size_of::<T>() as u64);
-    // Asking the system takes longer than filling a small matrix.
+    // Querying the memory takes longer than filling a small matrix.
     let budget = if needed > SMALL { memory::default_budget() } else { SMALL };
     if needed > budget {
         let (needed, budget) = (memory::human(needed), memory::human(budget));
@@ -269,7 +270,7 @@ fn allocate<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_,
             "a matrix of {rows} × {columns} takes {needed}, but {budget} is what may be used"
         )));
     }
-    // NumPy's own function: it raises where the array cannot be had.
+    // NumPy's own function raises if the array cannot be allocated.
     Ok(py.import("numpy")?.call_method1("zeros", (shape, numpy::dtype::<T>(py)))?.cast_into()?)
 }
 

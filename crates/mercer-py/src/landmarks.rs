@@ -29,8 +29,8 @@ pub fn choose_landmarks<'py>(
     job.run(py, |session| choice.choose(&kernel.0, &samples, count, session))?.map_err(design_error)
 }
 
-/// (numbers of the landmarks that add something, the factor L of their kernel matrix); none where the kernel is not known to
-/// be positive semidefinite on the landmarks.
+/// (numbers of the landmarks that are kept, the factor L of their kernel matrix); `None` if the kernel is not
+/// known to be positive semidefinite on the landmarks.
 type Whitening<'py> = Option<(Vec<usize>, Bound<'py, PyArray2<f64>>)>;
 
 /// Factors the kernel matrix of landmarks.
@@ -49,7 +49,7 @@ pub fn whiten<'py>(
         }
         match Landmarks::with_landmarks(&kernel.0, &samples, None, session) {
             Ok(whitened) => Ok(Some(whitened)),
-            // A kernel that is zero on all landmarks is no reason to stop.
+            // A kernel that is zero on all landmarks is not an error.
             Err(DesignError::NoRank) => Ok(None),
             Err(error) => Err(error),
         }
@@ -60,7 +60,7 @@ pub fn whiten<'py>(
     Ok(Some((kept(&samples, whitened.landmarks()), lower)))
 }
 
-/// Where the rows of `part`, some of the rows of `all` in the same order, stand among them.
+/// The indices in `all` of the rows of `part`, a subset in the same order.
 fn kept(all: &AnySamples<'_>, part: &AnySamples<'_>) -> Vec<usize> {
     if all.nrows() == part.nrows() {
         return (0..all.nrows()).collect();

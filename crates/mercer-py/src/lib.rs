@@ -71,7 +71,7 @@ mod _native {
     #[pymodule_export]
     use super::work::{available_threads, instruction_set};
 
-    /// Refuses to be imported where `MERCER_SIMD` cannot be followed.
+    /// Fails to import if `MERCER_SIMD` is invalid.
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         match mercer::tile::InstructionSet::chosen() {

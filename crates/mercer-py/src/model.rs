@@ -18,12 +18,12 @@ use crate::rows::{Rows, from_matrix, matrix};
 use crate::settings::read;
 use crate::work::Job;
 
-/// A trained model with all it needs to predict from raw data.
+/// A trained model with everything needed to predict from raw data.
 #[pyclass(frozen, name = "Model", module = "mercer._native")]
 #[derive(Debug)]
 pub struct NativeModel(pub Model);
 
-/// What a model file says beside its predictor.
+/// The contents of a model file in addition to its predictor.
 #[derive(Deserialize)]
 struct Words {
     method: Method,
@@ -45,7 +45,7 @@ type Reading<'py> = (Vec<usize>, Option<Bound<'py, PyArray2<f64>>>);
 
 #[pymethods]
 impl NativeModel {
-    /// A model of its parts: `method`, `settings`, `report` and `outputs` of the words are those of training.
+    /// A model from its parts: `method`, `settings`, `report` and `outputs` of the words are those of training.
     #[staticmethod]
     fn of(parts: Parts<'_>, words: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Words { method, settings, report, outputs, classes, label_type, calibration, feature_names } =
@@ -115,7 +115,7 @@ impl NativeModel {
         self.0.predictor.kernel().map(|kernel| NativeKernel(kernel.clone()))
     }
 
-    /// The probabilities, where the outputs of a classifier say them; the class of each row is the largest output.
+    /// The probabilities, if the outputs of a classifier determine them; the class of each row is the largest output.
     fn read<'py>(&self, py: Python<'py>, outputs: PyReadonlyArray2<'py, f64>) -> PyResult<Reading<'py>> {
         let outputs = matrix(&outputs)?;
         let link = self.0.link();
@@ -136,7 +136,7 @@ impl NativeModel {
         self.0.classes.as_ref().map(serde_json::to_string).transpose().map_err(value_error)
     }
 
-    /// The type that the labels had, of a model saved by this package.
+    /// The original type of the labels, for a model saved by this package.
     #[getter]
     fn label_type(&self) -> Option<&str> {
         self.0.label_type.as_deref()
@@ -152,7 +152,7 @@ impl NativeModel {
         self.0.predictor.ncols()
     }
 
-    /// The names of the features, where the model was trained on named columns.
+    /// The names of the features, if the model was trained on named columns.
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
         self.0.schema.as_ref().filter(|schema| schema.named).map(Schema::feature_names)
@@ -163,7 +163,7 @@ impl NativeModel {
         contents(py, &self.0.predictor, &self.0.column_names())
     }
 
-    /// What `mercer info --json` prints.
+    /// The output of `mercer info --json`.
     fn info(&self) -> PyResult<String> {
         serde_json::to_string(&self.0.description()).map_err(value_error)
     }

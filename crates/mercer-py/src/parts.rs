@@ -1,4 +1,4 @@
-//! Predictors as the estimators hold them: arrays, numbers and words.
+//! Predictors as stored by the estimators: arrays, numbers and texts.
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::gram::GramError;
@@ -19,7 +19,7 @@ use crate::kernel::NativeKernel;
 use crate::rows::{Rows, from_matrix, from_samples, matrix};
 use crate::work::Job;
 
-/// What predicts, as the estimators hold it: arrays, numbers and words. `shift` has been subtracted from the centres.
+/// A predictor as stored by the estimators: arrays, numbers and texts. `shift` has been subtracted from the centres.
 #[derive(FromPyObject)]
 pub enum Parts<'py> {
     /// f(x) = ⟨w, φ(x − s)⟩ + b.
@@ -31,7 +31,7 @@ pub enum Parts<'py> {
         weights: PyReadonlyArray2<'py, f64>,
         intercepts: Vec<f64>,
     },
-    /// The votes of many functions; a step is its centre's place, its output, its amount and its votes.
+    /// The votes of many functions; a step is its centre's index, its output, its amount and its votes.
     #[pyo3(from_item_all)]
     Voted {
         kernel: Bound<'py, NativeKernel>,
@@ -61,7 +61,7 @@ pub enum Parts<'py> {
     /// A mean of the targets of rows, by a rule in JSON.
     #[pyo3(from_item_all)]
     Neighbours { rows: Rows<'py>, targets: PyReadonlyArray2<'py, f64>, rule: String },
-    /// A mean with a variance, for which the rows of triangles up to the diagonal are kept.
+    /// A mean with a variance; triangles are stored by rows up to the diagonal.
     #[pyo3(from_item_all)]
     GaussianProcess {
         kernel: Bound<'py, NativeKernel>,
@@ -91,7 +91,7 @@ fn parsed(domain: Option<&String>) -> PyResult<Option<Domain>> {
 }
 
 impl Parts<'_> {
-    /// The same in the library's form, with copies of the arrays.
+    /// The same as the library's type, with copies of the arrays.
     pub fn predictor(&self) -> PyResult<Predictor> {
         Ok(match self {
             Self::Linear { features, columns, shift, weights, intercepts } => Linear {
@@ -223,14 +223,14 @@ fn voted_steps(steps: &Matrix<f64>) -> PyResult<Vec<VotedStep>> {
     (0..steps.nrows()).map(step).collect()
 }
 
-/// What [`voted_steps`] reads.
+/// The form that [`voted_steps`] reads.
 pub fn steps_of<'py>(py: Python<'py>, steps: &[VotedStep]) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let numbers =
         |step: &VotedStep| [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64];
     from_matrix(py, Matrix::from_entries(steps.len(), 4, steps.iter().flat_map(numbers).collect()))
 }
 
-/// What [`Parts`] reads, without copies.
+/// The form that [`Parts`] reads, without copies.
 pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDict>> {
     let parts = PyDict::new(py);
     let on_kernel = |kernel: Kernel, domain: Option<Domain>, centres| -> PyResult<()> {
@@ -299,7 +299,7 @@ pub fn predict<'py>(
     let samples = rows.samples()?;
     let out =
         if let Parts::Expansion { kernel, domain, centres, shift: None, coefficients, intercepts } = &parts {
-            // The many centres of an expansion are borrowed.
+            // The centres of an expansion are borrowed, since there may be many.
             let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
             check_coefficients(&centres, &coefficients, intercepts)?;
             let (kernel, domain) = (&kernel.get().0, parsed(domain.as_ref())?);

@@ -1,4 +1,4 @@
-//! Gaussian processes on inducing points from sums over rows that are elsewhere.
+//! Gaussian processes on inducing points from sums over rows on other machines.
 
 use mercer::learn::{
     AnyLearner, Gp, LearnError, Origin, Problem, ProcessRows, ProcessStart, RowBlocks, TargetMoments,
@@ -29,7 +29,7 @@ pub struct SampleParts<'py> {
 }
 
 impl SampleParts<'_> {
-    /// The same in the library's form, with copies of the arrays.
+    /// The same as the library's type, with copies of the arrays.
     pub fn problem(&self, outputs: Vec<String>) -> PyResult<(Problem<'static>, TargetMoments)> {
         let weights = self.weights.as_ref().map(|w| w.as_slice().map(<[f64]>::to_vec));
         let weights = weights.transpose().map_err(value_error)?;
@@ -42,7 +42,7 @@ impl SampleParts<'_> {
     }
 }
 
-/// What rows need before they are summed up, as [`prepare_process`] returns it.
+/// The quantities that rows need before summation, as returned by [`prepare_process`].
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct ProcessParts<'py> {
@@ -52,7 +52,7 @@ pub struct ProcessParts<'py> {
     scales: Vec<f64>,
 }
 
-/// What a solver asks for: sums at values of the kernel's unknowns, or the gradient that follows from slopes there.
+/// A request of a solver: sums at values of the kernel's unknowns, or the gradient from slopes there.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct ProcessRequest<'py> {
@@ -77,7 +77,7 @@ pub fn gp(settings: &Bound<'_, PyAny>) -> PyResult<Gp> {
     }
 }
 
-/// Chooses the inducing points among the rows of a sample: what [`ProcessParts`] reads.
+/// Chooses the inducing points among the rows of a sample; returns the form that [`ProcessParts`] reads.
 #[pyfunction]
 pub fn prepare_process<'py>(
     py: Python<'py>,
@@ -96,7 +96,7 @@ pub fn prepare_process<'py>(
     Ok(dict)
 }
 
-/// The answer of some rows to a request of `RemoteFit.process`; answers add up.
+/// The answer of some rows to a request of `RemoteFit.process`; answers are additive.
 #[pyfunction]
 pub fn sum_process<'py>(
     py: Python<'py>,
@@ -142,9 +142,9 @@ impl SlopeParts<'_> {
     }
 }
 
-/// Rows whose sums Python answers with.
+/// Rows whose sums Python computes.
 pub struct RemoteProcess<'a> {
-    /// Who asks for them.
+    /// The connection to Python.
     pub asker: &'a Asker,
     /// The number of inducing points.
     pub points: usize,

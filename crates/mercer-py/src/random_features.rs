@@ -1,4 +1,4 @@
-//! Random Fourier features: frequencies as arrays, and the features they make.
+//! Random Fourier features: frequencies as arrays, and features of rows.
 
 use mercer::data::AnySamples;
 use mercer::design::{DesignError, Fourier, RandomFeatures, RandomSpec, RowFeatures};
@@ -13,14 +13,14 @@ use crate::rows::{Rows, from_matrix, matrix};
 use crate::settings::read;
 use crate::work::Job;
 
-/// Random features as the estimators hold them: the settings they were drawn from, as JSON, and what was drawn.
+/// Random features as stored by the estimators: the settings, as JSON, and the numbers drawn.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Drawn<'py> {
     spec: String,
     /// ω, one a row.
     frequencies: PyReadonlyArray2<'py, f64>,
-    /// b in turns; none for pairs.
+    /// b, in turns; `None` for pairs.
     shifts: Option<PyReadonlyArray1<'py, f64>>,
     amplitudes: PyReadonlyArray1<'py, f64>,
 }
@@ -55,7 +55,7 @@ pub fn draw_features<'py>(
     drawn(py, &Fourier { spec, features })
 }
 
-/// What [`Drawn`] reads.
+/// The form that [`Drawn`] reads.
 pub fn drawn<'py>(py: Python<'py>, fourier: &Fourier) -> PyResult<Bound<'py, PyDict>> {
     let Fourier { spec, features } = fourier;
     let dict = PyDict::new(py);

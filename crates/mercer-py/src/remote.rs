@@ -1,5 +1,5 @@
-//! Fits whose passes over the rows are made by Python: the solver of the library runs on a thread of its own, asks for sums
-//! over the rows or for products with their kernel matrix, and waits for them.
+//! Fits whose passes over the rows are made by Python: the solver of the library runs on a separate thread, requests
+//! sums over the rows or products with their kernel matrix, and waits for them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,9 +28,9 @@ use crate::sums::{NativeSums, PreparedParts, ridge};
 use crate::train::{Trained, trained};
 use crate::work::{Job, LISTEN, internal_error};
 
-/// What a solver asks for. The answer is an array of numbers that adds up over parts of the rows.
+/// A request of a solver. The answer is an array of numbers that is additive over parts of the rows.
 pub enum Request {
-    /// Σℓ, Σ of the curvatures (not a number where there are none), its derivative in the intercepts and in the weights.
+    /// Σℓ, Σ of the curvatures (NaN without curvatures), its derivative in the intercepts and in the weights.
     Loss { loss: Loss, weights: Matrix<f64>, intercepts: Vec<f64> },
     /// The amount that rounding the hinge over a width subtracts from the loss, and the number of outputs in the rounded part.
     Rounding { width: f64, weights: Matrix<f64>, intercepts: Vec<f64> },
@@ -79,17 +79,17 @@ impl Request {
     }
 }
 
-/// The solver's end of the conversation.
+/// The solver's end of the connection.
 pub struct Asker {
     requests: Sender<Request>,
     answers: Mutex<Receiver<Vec<f64>>>,
 }
 
 impl Asker {
-    /// Asks, and waits for an answer of `expected` numbers.
+    /// Sends a request, and waits for an answer of `expected` numbers.
     ///
     /// # Errors
-    /// [`Stopped`] where no one answers any more, and where the answer has another length.
+    /// [`Stopped`] if the other end was dropped, or if the answer has another length.
     pub fn ask(&self, request: Request, expected: usize) -> Result<Vec<f64>, Stopped> {
         self.requests.send(request).map_err(|_| Stopped)?;
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ impl Asker {
     }
 }
 
-/// Labelled rows whose sums Python answers with.
+/// Labelled rows whose sums Python computes.
 struct RemoteRows {
     asker: Arc<Asker>,
     rows: u64,
@@ -149,11 +149,11 @@ impl LabelledRows for RemoteRows {
     }
 }
 
-/// A fit whose solver runs on a thread of its own: `next` returns what it asks for, until there is a result.
+/// A fit whose solver runs on a separate thread: `next` returns its requests, until there is a result.
 #[pyclass(name = "RemoteFit", module = "mercer._native")]
 pub struct RemoteFit {
     requests: Mutex<Receiver<Request>>,
-    /// None once the fit was left.
+    /// `None` after the fit was abandoned.
     answers: Option<Sender<Vec<f64>>>,
     stop: Arc<AtomicBool>,
     solver: Option<JoinHandle<thread::Result<Result<Fitted, LearnError>>>>,
@@ -201,7 +201,8 @@ impl RemoteFit {
         })
     }
 
-    /// Ridge regression on the kernel itself by conjugate gradients, whose products with the kernel matrix Python answers with.
+    /// Ridge regression on the kernel itself by conjugate gradients, whose products with the kernel matrix Python
+    /// computes.
     #[staticmethod]
     fn ridge<'py>(
         settings: &Bound<'py, PyAny>,
@@ -217,7 +218,7 @@ impl RemoteFit {
         Self::start(&job, move |asker, session| {
             let rows = samples.nrows();
             let rank = ridge.rank.unwrap_or_else(|| cost::preconditioner_rank(rows));
-            // Nothing is left for storing the matrix: its tiles are computed where the products are.
+            // The budget leaves nothing for storing the matrix: its tiles are computed where the products are.
             let memory = session.memory().min(cost::cg_bytes(rows, rank, targets.ncols()));
             let session = Session::new(Arc::new(RemoteEngine::new(asker, rows)))
                 .with_watch(session)
@@ -228,7 +229,7 @@ impl RemoteFit {
         })
     }
 
-    /// A Gaussian process on inducing points, which follows from sums over rows that Python answers with.
+    /// A Gaussian process on inducing points, from sums over rows that Python computes.
     #[staticmethod]
     fn process<'py>(
         settings: &Bound<'py, PyAny>,
@@ -244,7 +245,7 @@ impl RemoteFit {
         })
     }
 
-    /// Hands over the answer to the last request, and returns the next one; none where the fit has ended.
+    /// Sends the answer to the last request, and returns the next request; `None` if the fit has ended.
     #[pyo3(signature = (answer=None))]
     fn next<'py>(
         &self,
@@ -252,7 +253,7 @@ impl RemoteFit {
         answer: Option<PyReadonlyArray1<'py, f64>>,
     ) -> PyResult<Option<Bound<'py, PyDict>>> {
         if let (Some(answer), Some(answers)) = (answer, &self.answers) {
-            // A solver that has ended meanwhile says why in `result`.
+            // If the solver has ended meanwhile, `result` returns why.
             let _ = answers.send(answer.as_slice().map_err(value_error)?.to_vec());
         }
         loop {
@@ -266,7 +267,8 @@ impl RemoteFit {
         }
     }
 
-    /// The parts of the predictor, how the solver ended, and the words of its model file, after `next` has returned none.
+    /// The parts of the predictor, the report of the solver, and the words of its model file, after `next` has returned
+    /// `None`.
     fn result<'py>(&mut self, py: Python<'py>) -> PyResult<Trained<'py>> {
         let solver = self.solver.take().ok_or_else(|| PyRuntimeError::new_err("the result was taken"))?;
         match py.detach(|| solver.join().unwrap_or_else(Err)) {
@@ -278,7 +280,7 @@ impl RemoteFit {
 
 impl Drop for RemoteFit {
     fn drop(&mut self) {
-        // The solver ends when it asks again, or earlier.
+        // The solver ends at its next request, or earlier.
         self.stop.store(true, Ordering::Relaxed);
         self.answers = None;
     }

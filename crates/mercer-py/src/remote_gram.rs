@@ -1,4 +1,4 @@
-//! An engine whose kernel matrices are applied elsewhere. All else is computed on this machine.
+//! An engine whose kernel matrices are applied elsewhere; everything else is computed on this machine.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{
-    CpuEngine, Engine, Gram, GramError, KeepRows, KernelValues, LinearOperator, Metric, Nearest, Part,
-    Resident, RowSums, StoreAs, Stored, TileMut, ValuesMut, ValuesRef, Wanted,
+    Engine, Gram, GramError, KeepRows, KernelValues, LinearOperator, Metric, Nearest, Part, Resident,
+    RowSums, StoreAs, Stored, TileMut, ValuesMut, ValuesRef, Wanted, default_engine,
 };
 use mercer::kernel::Kernel;
 use mercer::real::Precision;
@@ -35,7 +35,7 @@ impl Engine for RemoteEngine {
     }
 
     fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {
-        let here = CpuEngine.load(samples)?;
+        let here = default_engine().load(samples)?;
         if samples.nrows() != self.rows {
             return Ok(here);
         }
@@ -44,7 +44,7 @@ impl Engine for RemoteEngine {
     }
 
     fn adopt<'a>(&self, order: usize, values: ValuesRef<'a>) -> Result<Box<dyn Gram + 'a>, GramError> {
-        CpuEngine.adopt(order, values)
+        default_engine().adopt(order, values)
     }
 }
 

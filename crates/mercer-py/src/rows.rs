@@ -1,4 +1,4 @@
-//! Rows of features and other matrices: borrowed from NumPy, and handed back to it.
+//! Rows of features and other matrices, borrowed from NumPy or returned to it.
 
 use mercer::data::{AnySamples, InvalidSamples, Matrix, Samples, Storage};
 use mercer::real::Real;
@@ -48,10 +48,10 @@ impl<'py> FromPyObject<'_, 'py> for Rows<'py> {
 }
 
 impl Rows<'_> {
-    /// The same rows as the library sees them, without a copy.
+    /// The same rows as the library's type, without a copy.
     ///
     /// # Errors
-    /// Where the buffers are not C-ordered or do not make a matrix.
+    /// If the buffers are not C-ordered or do not make a matrix.
     pub fn samples(&self) -> PyResult<AnySamples<'_>> {
         Ok(match self {
             Self::DenseF32(array) => AnySamples::F32(dense(array)?),
@@ -78,7 +78,7 @@ fn sparse<'a, T: Real + Element>(
     parts.map_err(value_error)
 }
 
-/// The entries of a matrix, row after row. NumPy calls a matrix in Fortran order contiguous too; it is refused here.
+/// The entries of a matrix, row after row. NumPy also calls a matrix in Fortran order contiguous; it is rejected here.
 pub fn entries<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
     if !array.is_c_contiguous() {
         return Err(PyTypeError::new_err("a matrix must be C-ordered"));
@@ -89,7 +89,7 @@ pub fn entries<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&
 /// The order and the entries of a square matrix.
 ///
 /// # Errors
-/// Where it is not square or not C-ordered.
+/// If it is not square or not C-ordered.
 pub fn square<'a>(matrix: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a [f64])> {
     let [rows, columns] = [matrix.shape()[0], matrix.shape()[1]];
     if rows != columns {
@@ -98,7 +98,7 @@ pub fn square<'a>(matrix: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a
     Ok((rows, entries(matrix)?))
 }
 
-/// A copy in the library's form.
+/// A copy as the library's type.
 pub fn matrix(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Matrix<f64>> {
     let entries = entries(array)?.to_vec();
     Ok(Matrix::from_entries(array.shape()[0], array.shape()[1], entries))
@@ -110,7 +110,7 @@ pub fn from_matrix<T: Real + Element>(py: Python<'_>, matrix: Matrix<T>) -> PyRe
     PyArray1::from_vec(py, matrix.into_entries()).reshape(shape)
 }
 
-/// The samples as [`Rows`] reads them, without a copy where they are owned.
+/// The samples in the form that [`Rows`] reads, without a copy if they are owned.
 pub fn from_samples<'py>(py: Python<'py>, samples: AnySamples<'_>) -> PyResult<Bound<'py, PyAny>> {
     match samples {
         AnySamples::F32(samples) => arrays(py, samples),

@@ -1,6 +1,6 @@
 //! Settings of the library read from Python objects: dicts, lists, text, numbers, `None` and kernels.
 //!
-//! Numbers stay numbers on the way, so that they keep their bits.
+//! Numbers are not converted to text, so that they keep their bits.
 
 use mercer::data::Number;
 use pyo3::prelude::*;

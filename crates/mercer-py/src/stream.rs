@@ -1,4 +1,4 @@
-//! Fits to files that are read in passes and never held.
+//! Fits to files that are read in passes and never stored in memory.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::model::NativeModel;
 use crate::sums::ridge;
 use crate::work::Job;
 
-/// A file and how it is read.
+/// A file and the options for reading it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FileOptions {

@@ -21,7 +21,7 @@ use crate::settings::read;
 use crate::train::{Trained, trained};
 use crate::work::Job;
 
-/// Features for rows of a number of columns, and where their kernel is known to be positive semidefinite.
+/// Features for rows of a number of columns, and the domain on which their kernel is known to be positive semidefinite.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct PreparedParts<'py> {
@@ -32,7 +32,7 @@ pub struct PreparedParts<'py> {
 }
 
 impl PreparedParts<'_> {
-    /// The same in the library's form.
+    /// The same as the library's type.
     pub fn prepared(&self) -> PyResult<Prepared> {
         Ok(Prepared {
             features: self.features.features()?,
@@ -51,8 +51,8 @@ pub fn ridge(settings: &Bound<'_, PyAny>) -> PyResult<Ridge> {
     }
 }
 
-/// Draws random features, or chooses landmarks among the rows: what [`PreparedParts`] reads. The rows are all of `total` rows
-/// or a sample of them.
+/// Draws random features, or chooses landmarks among the rows; returns the form that [`PreparedParts`] reads. The rows
+/// are all of `total` rows or a sample of them.
 #[pyfunction]
 pub fn prepare_features<'py>(
     py: Python<'py>,
@@ -72,8 +72,8 @@ pub fn prepare_features<'py>(
     Ok(dict)
 }
 
-/// The approximation for `total` rows, as text; none where the kernel matrix is small enough. The rows are all of them or a
-/// sample.
+/// The approximation for `total` rows, as text; `None` if the kernel matrix is small enough. The rows are all of them
+/// or a sample.
 #[pyfunction]
 pub fn choose_approximation<'py>(
     py: Python<'py>,
@@ -88,7 +88,7 @@ pub fn choose_approximation<'py>(
     Ok(chosen.map_err(learn_error)?.map(|(approximation, _)| approximation.to_string()))
 }
 
-/// Sums over rows from which ridge regression on features is solved. They add up, and pickle.
+/// Sums over rows from which ridge regression on features is solved. They can be added and pickled.
 #[pyclass(name = "Sums", module = "mercer._native")]
 #[derive(Debug)]
 pub struct NativeSums(pub NormalEquations);
@@ -110,7 +110,7 @@ impl NativeSums {
         Ok((slf.get_type().getattr("from_bytes")?, (slf.borrow().to_bytes(py),)))
     }
 
-    /// Rows that were added.
+    /// The number of rows added.
     #[getter]
     fn rows(&self) -> u64 {
         self.0.rows()
@@ -136,7 +136,7 @@ impl NativeSums {
         NormalEquations::bytes_needed(self.0.features(), self.0.targets())
     }
 
-    /// The sums over the rows of all of several, added up in their order.
+    /// The total of several sums, added in their order.
     #[staticmethod]
     fn total(py: Python<'_>, parts: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let parts: Vec<&NormalEquations> = parts.iter().map(|part| &part.0).collect();
@@ -159,7 +159,7 @@ impl NativeSums {
     }
 }
 
-/// The sums over the rows of each of `count` parts; `parts` has the part of each row, and is none where all are in one.
+/// The sums over the rows of each of `count` parts; `parts` has the part of each row; `None` means a single part.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a call from Python has the arrays and their meaning")]
 pub fn sum_features<'py>(
@@ -221,7 +221,7 @@ pub fn fold_errors<'py>(
         .collect()
 }
 
-/// Solves ridge regression from sums; where there are rows, the facts tell how well the features do on them.
+/// Solves ridge regression from sums; if rows are given, the facts include the quality of the features on them.
 #[pyfunction]
 pub fn solve_sums<'py>(
     py: Python<'py>,

@@ -19,7 +19,7 @@ use crate::rows::{Rows, matrix, square};
 use crate::settings::read;
 use crate::work::Job;
 
-/// What a learner is trained on.
+/// The training inputs.
 #[derive(FromPyObject)]
 pub enum InputParts<'py> {
     /// The kernel matrix of rows, as `{"gram": matrix}`.
@@ -29,7 +29,7 @@ pub enum InputParts<'py> {
     Rows(Rows<'py>),
 }
 
-/// What is predicted.
+/// The targets.
 #[derive(FromPyObject)]
 pub enum TargetParts<'py> {
     /// The class of each row by its code, and the number of classes.
@@ -49,7 +49,7 @@ fn targets<'a>(parts: Option<&'a TargetParts<'_>>) -> PyResult<Targets<'a>> {
     })
 }
 
-/// The parts of a predictor, how its solver ended, and the words of its model file as JSON.
+/// The parts of a predictor, the report of its solver, and the words of its model file as JSON.
 pub type Trained<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, String);
 
 /// Trains the learner that the settings describe; `outputs` are the names of the targets.
@@ -81,7 +81,7 @@ pub fn train<'py>(
     trained(py, fitted)
 }
 
-/// What Python keeps of a fit.
+/// The parts of a fit that Python stores.
 pub fn trained(py: Python<'_>, fitted: Fitted) -> PyResult<Trained<'_>> {
     let Fitted { model, report, facts, centres, iterations, .. } = fitted;
     let described = PyDict::new(py);

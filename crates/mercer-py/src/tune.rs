@@ -19,7 +19,7 @@ use crate::kernel::NativeKernel;
 use crate::rows::{Rows, from_matrix, matrix, square};
 use crate::work::Job;
 
-/// What is validated, and how.
+/// The problem and the method of validation.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Validation<'py> {
@@ -30,12 +30,12 @@ pub struct Validation<'py> {
     intercept: bool,
     /// Generalised cross-validation, instead of residuals.
     gcv: bool,
-    /// Each row's fold; None to leave one row out at a time.
+    /// Each row's fold; `None` for leave-one-out.
     folds: Option<Vec<usize>>,
 }
 
-/// The residuals at each penalty, one row per sample and one column per target; with `gcv` the score of each target. NaN where
-/// a penalty leaves the matrix indefinite.
+/// The residuals at each penalty, one row per sample and one column per target; with `gcv` the score of each target.
+/// NaN for penalties with which the matrix is indefinite.
 type Residuals<'py> = Vec<Bound<'py, PyArray2<f64>>>;
 
 /// Validates on `rows`.
@@ -79,7 +79,7 @@ pub fn ridge_path_gram<'py>(
     hand_back(py, found)
 }
 
-/// The problem in the library's terms.
+/// The problem as the library's type.
 struct Parts {
     targets: Matrix<f64>,
     alphas: Vec<f64>,
@@ -131,7 +131,7 @@ fn hand_back(py: Python<'_>, found: Result<Vec<Matrix<f64>>, LearnError>) -> PyR
     found.map_err(learn_error)?.into_iter().map(|matrix| from_matrix(py, matrix)).collect()
 }
 
-/// Classes, folds, and how the machines are trained.
+/// Classes, folds, and the settings of the machines.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct GridProblem<'py> {
@@ -140,7 +140,7 @@ pub struct GridProblem<'py> {
     /// The fold of every row.
     folds: PyReadonlyArray1<'py, usize>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    /// A factor of C for each class, which no score looks at.
+    /// A factor of C for each class, which does not affect scores otherwise.
     class_weight: Option<Vec<f64>>,
     cs: Vec<f64>,
     tol: f64,
@@ -151,7 +151,8 @@ pub struct GridProblem<'py> {
     admit: bool,
 }
 
-/// (for each kernel, for each C, the accuracy on each fold, or none where the kernel has no finite values; warnings).
+/// (for each kernel, for each C, the accuracy on each fold, or `None` if the kernel has values that are not finite;
+/// warnings).
 type Accuracies = (Vec<Option<Vec<Vec<f64>>>>, Vec<String>);
 
 impl GridProblem<'_> {
@@ -210,7 +211,7 @@ pub fn svc_grid_gram<'py>(
     problem.grid(py, &[], Inputs::Gram(&DenseGram::new(order, entries)), &job)
 }
 
-/// The fold of every row as scikit-learn's `StratifiedKFold` deals them out.
+/// The fold of every row, as in scikit-learn's `StratifiedKFold`.
 #[pyfunction]
 pub fn stratified_folds<'py>(
     py: Python<'py>,

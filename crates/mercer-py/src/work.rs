@@ -18,7 +18,8 @@ use pyo3::prelude::*;
 use crate::device;
 use crate::errors::value_error;
 
-/// How often the calling thread looks for signals: a quarter of the tenth of a second that Ctrl-C may take.
+/// The interval at which the calling thread checks for signals: a quarter of the tenth of a second that Ctrl-C may
+/// take.
 pub const LISTEN: Duration = Duration::from_millis(25);
 
 /// The number of threads that `n_jobs=None` uses.
@@ -27,13 +28,13 @@ pub fn available_threads() -> usize {
     pool::available()
 }
 
-/// The vector instructions in use: the name that `MERCER_SIMD` has for them.
+/// The vector instructions in use, by their name in `MERCER_SIMD`.
 #[pyfunction]
 pub fn instruction_set() -> PyResult<String> {
     InstructionSet::chosen().map(|set| set.to_string()).map_err(value_error)
 }
 
-/// How the work is done: on how many threads, where progress is shown, and with which seed.
+/// The settings of the work: threads, progress and seed.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Job<'py> {
@@ -43,12 +44,12 @@ pub struct Job<'py> {
     /// The seed of the session.
     #[pyo3(default)]
     seed: u64,
-    /// The device, by its name; none for the CPU.
+    /// The device, by its name; `None` for the CPU.
     #[pyo3(default)]
     device: Option<String>,
 }
 
-/// State that the working threads and the calling thread share.
+/// State shared by the working threads and the calling thread.
 #[derive(Default)]
 struct Board {
     stop: AtomicBool,
@@ -83,7 +84,7 @@ impl Board {
 }
 
 impl Job<'_> {
-    /// The number of threads; none for all cores.
+    /// The number of threads; `None` for all cores.
     pub fn threads(&self) -> Option<usize> {
         self.threads
     }
@@ -95,11 +96,11 @@ impl Job<'_> {
 
     /// Runs `work` with the interpreter's lock released.
     ///
-    /// Python runs its signal handlers on the main thread only, so that thread must not be the one that computes:
-    /// a thread of its own hands the work to the pool, and this one wakes up every 25 ms to run the handlers.
+    /// Python runs its signal handlers on the main thread only, so that thread must not compute: a separate thread
+    /// passes the work to the pool, and this one wakes up every 25 ms to run the handlers.
     ///
     /// # Errors
-    /// What a signal handler or the progress callback raises; a panic of the work as `RuntimeError`.
+    /// The exceptions of signal handlers and of the progress callback; a panic of the work as `RuntimeError`.
     pub fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Session<'_>) -> R + Send) -> PyResult<R> {
         let board = Board::default();
         let engine = device::engine(self.device.as_deref())?;
@@ -121,7 +122,7 @@ impl Job<'_> {
                 caller.unpark();
                 outcome
             });
-            // No thread can be started: this one computes, and handles signals only afterwards.
+            // If no thread can be started, this one computes, and handles signals only afterwards.
             let Ok(worker) = spawned else { return Ok(py.detach(compute)) };
             let heard = listen(py, &board, self.progress.as_ref());
             if heard.is_err() {
@@ -130,7 +131,7 @@ impl Job<'_> {
             let outcome = py.detach(|| worker.join().unwrap_or_else(Err));
             heard.map(|()| outcome)
         })?;
-        // The device failed in a call that could only stop.
+        // The device failed in a call that could only return a stop.
         if let Some(fault) = engine.take_fault() {
             return Err(PyRuntimeError::new_err(fault));
         }
@@ -142,8 +143,8 @@ impl Job<'_> {
     }
 }
 
-/// Runs `work`, which cannot be stopped, with the interpreter's lock released. After a signal this returns at once and the work
-/// continues on a thread of its own, so it must be short.
+/// Runs `work`, which cannot be stopped, with the interpreter's lock released. After a signal this returns immediately
+/// and the work continues on a separate thread, so it must be short.
 ///
 /// # Errors
 /// As [`Job::run`].

@@ -1,8 +1,8 @@
 //! Kernel machines: write a kernel as a formula, train with it, and predict.
 //!
-//! A kernel is an expression, and everything else is a reading of that expression: its value at a pair of
-//! points ([`kernel::Kernel::eval`]), a proof that it is positive semidefinite, the tile program that fills
-//! Gram matrices at the speed of the machine, the model that is trained and saved with it.
+//! A kernel is an expression, and every part of the crate interprets that expression: its value at a pair of points
+//! ([`kernel::Kernel::eval`]), a proof that it is positive semidefinite, the tile program that fills Gram matrices at
+//! the speed of the machine, the model that is trained and saved with it.
 //!
 //! The crates `mercer-kernel` and `mercer-data` are re-exported as [`kernel`] and [`data`]. Layers, each of which uses only
 //! those before it: `{memory, pool} → tile → linalg → gram → session → design → solve → model → learn → select`.

@@ -1,10 +1,10 @@
-//! How much memory there is to work with.
+//! The amount of memory available for work.
 
-/// The bytes of memory that this process may use: those of the machine, or fewer where a control group or a limit on the address
-/// space (`ulimit -v`) says so.
+/// The bytes of memory that this process may use: those of the machine, or fewer if a control group or a limit on the
+/// address space (`ulimit -v`) applies.
 ///
-/// 4 GiB where the system does not tell. What is free at the moment plays no part, so that the same work makes the same
-/// choices on a busy machine.
+/// 4 GiB if the system does not report it. Memory that is currently free plays no part, so that the same work makes the
+/// same choices on a busy machine.
 #[must_use]
 pub fn total() -> u64 {
     let system = meminfo_total().unwrap_or(4 << 30);
@@ -25,8 +25,8 @@ pub fn address_space_limit() -> Option<u64> {
     None
 }
 
-/// Memory that the system does not give. What a learner allocates for a large matrix unwinds with this, so that a program that
-/// catches it goes on.
+/// The system could not provide memory. A failed allocation of a large matrix unwinds with this payload, so that a
+/// program can catch it and go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("out of memory: {} could not be allocated", human(*.bytes))]
 pub struct OutOfMemory {
@@ -50,7 +50,7 @@ pub fn default_budget() -> u64 {
     total() / 5 * 4
 }
 
-/// A number of bytes as people write it: `1.5 GB`.
+/// A number of bytes in a readable unit: `1.5 GB`.
 #[must_use]
 pub fn human(bytes: u64) -> String {
     const UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];

@@ -1,7 +1,7 @@
-//! The threads all work runs on.
+//! The threads on which all work runs.
 //!
-//! One pool per thread count and process: a forked child finds none and makes its own. Work inside is split by
-//! its own shape, never by the number of threads, so that answers do not depend on it.
+//! One pool per thread count and process: a forked child finds none and makes its own. Work is split by the shape of
+//! the problem, never by the number of threads, so that results do not depend on it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +17,7 @@ static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
 /// Address space for each thread: its stack, its heap and its part of the work.
 const PER_THREAD: u64 = 64 << 20;
 
-/// The number of threads used where none is asked for: every core this process may use, or fewer where its address space is
-/// limited.
+/// The default number of threads: every core that this process may use, or fewer if its address space is limited.
 #[must_use]
 pub fn available() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -26,8 +25,8 @@ pub fn available() -> usize {
     cores.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
 }
 
-/// Starts the threads for work outside of [`with`]. Where the system does not give as many, all work of the calling thread is done
-/// by itself. Without this, such work panics where threads cannot be started.
+/// Starts the threads for work outside of [`with`]. If the system cannot start as many, the calling thread does all of
+/// its work itself. Without this, such work panics where threads cannot be started.
 pub fn prepare() {
     let builder = ThreadPoolBuilder::new().num_threads(available()).thread_name(|i| format!("mercer-{i}"));
     if builder.build_global().is_err() {
@@ -35,7 +34,8 @@ pub fn prepare() {
     }
 }
 
-/// Makes the calling thread the only one of a pool, so that work it starts stays on it; nothing where it is in a pool already.
+/// Makes the calling thread the only one of a pool, so that work it starts stays on it; does nothing if it is in a pool
+/// already.
 fn stay_on_this_thread() {
     if let Ok(pool) = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
         // The pool is as old as its thread.
@@ -55,8 +55,8 @@ pub fn with<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) ->
     }
 }
 
-/// As [`with`], on threads that no other work has: for work that waits for other work of this process, which might need
-/// the same threads.
+/// As [`with`], on separate threads: for work that waits for other work of this process, which might need the same
+/// threads.
 pub fn apart<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) -> R {
     match build(threads.unwrap_or_else(available).max(1)) {
         Some(pool) => pool.install(work),
@@ -67,7 +67,7 @@ pub fn apart<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) -
     }
 }
 
-/// The pool, or `None` where the system gives no more threads: the caller's own thread then does the work.
+/// The pool, or `None` if the system cannot start more threads: the caller's own thread then does the work.
 fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
     let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (std::process::id(), threads);

@@ -11,10 +11,9 @@ use crate::watch::{Unwatched, Watch};
 /// An engine, a memory budget, a seed, a watch and a checkpoint.
 ///
 /// The same session settings and data give the same bits on any number of threads and under any load: no decision
-/// depends on a clock or on the memory that happens to be free.
+/// depends on a clock or on the memory that is currently free.
 ///
-/// A session is itself a [`Watch`] that passes everything on to the one it holds, so a solver that reports its progress
-/// can be given the session.
+/// A session is itself a [`Watch`] that forwards to the one it holds, so that solvers can report their progress to it.
 ///
 /// ```
 /// use mercer::session::Session;
@@ -29,19 +28,19 @@ pub struct Session<'a> {
     seed: u64,
     watch: &'a dyn Watch,
     checkpoint: Option<&'a dyn Checkpoint>,
-    /// Whether stages and notes are kept from the watch.
+    /// Whether stages and notes are not forwarded to the watch.
     silent: bool,
 }
 
-/// Where the states of long work are kept, each under a number that tells its work from others.
+/// Storage for the states of long work, each under a number that identifies the work.
 pub trait Checkpoint: Sync {
-    /// The last state of this work, where it was begun before.
+    /// The last saved state of this work, if any.
     fn load(&self, work: u64) -> Option<Vec<u8>>;
 
     /// Whether it is time to save again.
     fn due(&self) -> bool;
 
-    /// Keeps the state of this work. A failure does not end the work; the implementor remembers it.
+    /// Saves the state of this work. A failure does not end the work; the implementor records it.
     fn save(&self, work: u64, state: Vec<u8>);
 }
 
@@ -62,7 +61,8 @@ impl Default for Session<'_> {
 }
 
 impl<'a> Session<'a> {
-    /// A session on `engine`; the memory budget is four fifths of the machine's memory, the seed is 0, nothing watches.
+    /// A session on `engine`; the memory budget is four fifths of the machine's memory, the seed is 0, and there is no
+    /// watch.
     #[must_use]
     pub fn new(engine: Arc<dyn Engine>) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl<'a> Session<'a> {
         Self { checkpoint: None, ..self.clone() }
     }
 
-    /// The session of a part of the work: it can be stopped but reports nothing, since the whole reports its own progress.
+    /// The session for a part of the work: it can be stopped but reports no progress, which the whole reports itself.
     #[must_use]
     pub fn part(&self) -> Self {
         Self { silent: true, ..self.clone() }
@@ -135,19 +135,19 @@ impl<'a> Session<'a> {
         self.budget
     }
 
-    /// The bytes that a matrix which the engine stores may take: those of its device, or of the memory budget.
+    /// The bytes that a matrix stored by the engine may take: those of its device, or the memory budget.
     #[must_use]
     pub fn matrix_memory(&self) -> u64 {
         self.engine.memory().unwrap_or(self.budget)
     }
 
-    /// The seed of everything random.
+    /// The seed of all random choices.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Where the states of long work are kept.
+    /// The checkpoint, if any.
     #[must_use]
     pub fn checkpoint(&self) -> Option<&'a dyn Checkpoint> {
         self.checkpoint
@@ -156,7 +156,7 @@ impl<'a> Session<'a> {
     /// Makes samples resident on the engine.
     ///
     /// # Errors
-    /// Where the engine cannot hold them.
+    /// If the engine cannot hold them.
     pub fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {
         self.engine.load(samples)
     }

@@ -5,16 +5,16 @@ use mercer::design::Approximation;
 /// `--approx` as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approx {
-    /// The kernel as it is.
+    /// The exact kernel.
     Exact,
-    /// Whatever the size of the data asks for.
+    /// The choice for the size of the data.
     Auto,
-    /// This one.
+    /// This approximation.
     As(Approximation),
 }
 
 impl Approx {
-    /// Whether anything but the kernel as it is was asked for.
+    /// Whether anything other than the exact kernel was requested.
     pub fn is_asked(self) -> bool {
         self != Self::Exact
     }

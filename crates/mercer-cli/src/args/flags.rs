@@ -1,4 +1,4 @@
-//! Which methods the flags of `fit` and `tune` apply to.
+//! The methods to which the flags of `fit` and `tune` apply.
 
 use mercer::model::Method;
 use mercer::model::Method::{
@@ -63,12 +63,12 @@ const TUNE_FLAGS: [(&str, &[Method]); 20] = [
     ("assume-psd", &[Ridge, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
 ];
 
-/// The methods that a flag of `fit` applies to; none where that is all of them.
+/// The methods to which a flag of `fit` applies; `None` for all of them.
 pub fn methods_of(flag: &str) -> Option<&'static [Method]> {
     FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods)
 }
 
-/// The methods that a flag of `tune` applies to; none where that is all of them.
+/// The methods to which a flag of `tune` applies; `None` for all of them.
 pub fn tuned_methods_of(flag: &str) -> Option<&'static [Method]> {
     TUNE_FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods)
 }

@@ -8,7 +8,7 @@ use mercer::model::Method;
 use super::fit::METHODS;
 use super::flags::applies;
 
-/// The group of each flag, in the order in which groups are shown; what is not named is about the method.
+/// The group of each flag, in the order in which groups are shown; other flags belong to the method.
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Data",
@@ -47,7 +47,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Output", &["output", "plot", "json", "quiet", "verbose", "help"]),
 ];
 
-/// The command with the help of one method, where the words of the command line name one after `fit` or `tune`.
+/// The command with the help of one method, if the command line names one after `fit` or `tune`.
 pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> Command {
     let words: Vec<String> = words.into_iter().skip(1).filter_map(|word| word.into_string().ok()).collect();
     let Some(subcommand) = words.first().filter(|word| ["fit", "tune"].contains(&word.as_str())) else {
@@ -80,14 +80,15 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
     })
 }
 
-/// The place of an argument's group in the help; what has no group is first.
+/// The position of an argument's group in the help; arguments without a group come first.
 fn rank(arg: &Arg) -> usize {
     const ORDER: [&str; 5] = ["Data", "Kernel", "Method", "Solver", "Output"];
     let place = |heading| ORDER.iter().position(|group| *group == heading);
     arg.get_help_heading().and_then(place).map_or(0, |place| place + 1)
 }
 
-/// An argument in its group, hidden where it does not apply to the method, and without the names of methods before its help.
+/// An argument in its group, hidden if it does not apply to the method, and without the names of methods before its
+/// help.
 fn of_method(arg: Arg, subcommand: &str, method: Method) -> Arg {
     let id = arg.get_id().as_str().to_owned();
     if id == "method" {
@@ -99,7 +100,7 @@ fn of_method(arg: Arg, subcommand: &str, method: Method) -> Arg {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let help = for_method(&help, &method.to_string());
     let positional = arg.is_positional();
-    // The values that are possible differ from method to method: the help names them. A switch has none to hide.
+    // The possible values differ between methods: the help names them. A switch has none to hide.
     let takes_values = arg.get_action().takes_values();
     let arg = arg.help(help).hide(of_others).hide_possible_values(takes_values);
     if positional { arg } else { arg.help_heading(heading) }

@@ -1,8 +1,8 @@
-//! What a command line that cannot be understood gets wrong, and what to do about it.
+//! Messages and hints for invalid command lines.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-/// What is wrong, in one sentence where that says it all.
+/// The problem, in one sentence if possible.
 pub fn message(error: &Error) -> String {
     let (flag, value) = (flag(error), text(error, ContextKind::InvalidValue));
     match (error.kind(), flag, value) {
@@ -38,7 +38,7 @@ pub fn message(error: &Error) -> String {
     }
 }
 
-/// What to do about it: the name in this program for what others call differently, or a name that is much like the one typed.
+/// A hint: this program's name for an option that other programs call differently, or a name similar to the one typed.
 pub fn hint(error: &Error) -> Option<String> {
     if let Some(known) = translated(error) {
         return Some(known.to_owned());
@@ -98,7 +98,7 @@ fn translated(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// A hint for what other programs call methods.
+/// A hint for other programs' names of methods.
 fn of_method(name: &str) -> Option<&'static str> {
     match name.to_ascii_lowercase().as_str() {
         "svm" => Some("svc classifies, svr predicts numbers, one-class finds outliers"),
@@ -122,7 +122,7 @@ fn text(error: &Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// The flag as typed, without what clap shows after it: `--lambda` of `--lambda <NUMBER>`.
+/// The flag as typed, without clap's suffix: `--lambda` of `--lambda <NUMBER>`.
 fn flag(error: &Error) -> Option<&str> {
     text(error, ContextKind::InvalidArg)?.split([' ', '=']).next()
 }

@@ -57,7 +57,7 @@ Examples:
 Kernels are described in docs/kernel-language.md. `mercer COMMAND --help` shows examples of each command."
 )]
 pub struct Arguments {
-    /// What to do.
+    /// The sub-command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -350,7 +350,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// The number of threads asked for.
+    /// The requested number of threads.
     pub fn threads(&self) -> Option<usize> {
         self.threads.map(NonZeroUsize::get)
     }
@@ -358,14 +358,14 @@ impl Common {
     /// The session of a command, with the device, the seed and the memory budget of its flags.
     ///
     /// # Errors
-    /// Where the device cannot be used.
+    /// If the device is not usable.
     pub fn session<'a>(&self, memory: Option<u64>, watch: &'a dyn Watch) -> Result<Session<'a>, Failure> {
         let session = Session::new(device::engine(self.device)?).with_watch(watch).with_seed(self.seed);
         Ok(memory.map_or(session.clone(), |bytes| session.with_memory(bytes)))
     }
 }
 
-/// The command line that is understood, with the help of the method that the words name.
+/// The definition of the command line, with the help of the method that the words name.
 pub fn command() -> clap::Command {
     help::tailored(Arguments::command(), std::env::args_os())
 }

@@ -126,7 +126,7 @@ impl Tune {
         self.holdout.unwrap_or(0.2)
     }
 
-    /// Which rows a trial is judged by, on features that approximate the kernel or on the kernel itself.
+    /// The rows on which a trial is scored, on features that approximate the kernel or on the kernel itself.
     pub fn criterion(&self, approximate: bool) -> Criterion {
         let one_by_one = matches!(self.method, Method::Ridge | Method::Smoother | Method::Knn);
         self.criterion.unwrap_or(match (self.folds, self.holdout) {
@@ -136,7 +136,7 @@ impl Tune {
         })
     }
 
-    /// The points that are tried; none for the default of the number of hyper-parameters.
+    /// The points to try; `None` for the default for the number of hyper-parameters.
     pub fn strategy(&self) -> Option<Strategy> {
         let grid = |points| Strategy::Grid { points, refinements: 3 };
         match (self.search, self.points, self.trials) {
@@ -152,7 +152,7 @@ impl Tune {
     }
 }
 
-/// What a trial is judged by.
+/// The criterion of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Criterion {
     /// Leave-one-out error, exactly, from one factorisation
@@ -166,7 +166,7 @@ pub enum Criterion {
 }
 
 impl Criterion {
-    /// What people call it.
+    /// The customary name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Loo => "leave-one-out",
@@ -214,7 +214,7 @@ impl Score {
     }
 }
 
-/// How values are tried.
+/// The strategy of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Search {
     /// A grid, refined around the best point

@@ -11,13 +11,13 @@ use crate::args::Check;
 use crate::failure::Failure;
 use crate::output;
 
-/// Exit code of a formula that is refuted, or undefined somewhere.
+/// The exit code for a formula that is refuted, or undefined somewhere.
 const REFUTED: u8 = 3;
 
-/// Exit code of an undecided formula.
+/// The exit code for an undecided formula.
 const UNDECIDED: u8 = 4;
 
-/// Decides and prints; the exit code is the verdict.
+/// Decides and prints; the exit code gives the verdict.
 pub fn run(arguments: &Check) -> Result<u8, Failure> {
     if let Some(path) = &arguments.certificate {
         output::check_output(path, &[])?;
@@ -40,7 +40,7 @@ pub fn run(arguments: &Check) -> Result<u8, Failure> {
     })
 }
 
-/// Writes the certificate, which is checked as it will be read first.
+/// Writes the certificate, after reading it back and verifying it.
 fn certify(arguments: &Check, verdict: &Verdict, path: &Path) -> Result<(), Failure> {
     let Some(certificate) = Certificate::of(&arguments.kernel, arguments.dim, arguments.domain, verdict)
     else {

@@ -1,4 +1,4 @@
-//! `mercer info --coefficients`: the numbers of a model as CSV.
+//! `mercer info --coefficients`: the coefficients of a model as CSV.
 
 use std::io::{self, BufWriter, Write};
 
@@ -28,7 +28,7 @@ pub fn run(model: &Model, arguments: &Info) -> Result<(), Failure> {
 
 /// f(x) = Σᵢ aᵢ·termᵢ(x) + b for each of several outputs.
 struct Table<'a> {
-    /// The name of each output, empty where there is one.
+    /// The name of each output, empty if there is only one.
     outputs: Vec<String>,
     intercepts: Vec<f64>,
     terms: Vec<String>,
@@ -116,7 +116,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The names of outputs: classes where there is one for each, else targets; a single one needs none.
+/// The names of outputs: classes if there is one output for each, otherwise targets; a single output has no name.
 fn outputs(model: &Model, count: usize) -> Vec<String> {
     match &model.classes {
         _ if count == 1 => vec![String::new()],

@@ -31,7 +31,7 @@ struct Document {
     data: String,
     rows: usize,
     features: usize,
-    /// Formulas that were tried, and rows that they were compared on.
+    /// The number of formulas tried, and of rows on which they were compared.
     tried: usize,
     compared_on: usize,
     ended_early: bool,
@@ -44,7 +44,7 @@ struct Document {
     model: String,
 }
 
-/// A formula of the ladder.
+/// A formula on the way to the best one.
 #[derive(Debug, Serialize)]
 struct Step {
     formula: String,
@@ -52,7 +52,7 @@ struct Step {
     log_likelihood: f64,
 }
 
-/// What was found.
+/// The result.
 struct Outcome {
     rows: Rows,
     found: Discovered,
@@ -154,7 +154,7 @@ fn search(arguments: &Discover, session: &Session<'_>) -> Result<Outcome, Failur
     Ok(Outcome { rows, found, fitted, words, holdout })
 }
 
-/// What a unit of each scaled column is in the column itself.
+/// The unit of each scaled column in units of the column.
 fn unit_sizes(scaling: &Scaling, columns: usize) -> Vec<f64> {
     match scaling {
         Scaling::Standard { scales, .. } => scales.clone(),
@@ -184,7 +184,7 @@ fn in_words(found: &Discovered, problem: &Problem<'_>, rows: &Rows) -> Result<Ve
     Ok(words)
 }
 
-/// The parts of the formula that stand on one column, as curves over it.
+/// The parts of the formula that use one column, as curves over it.
 fn components(
     fitted: &Fitted,
     formula: &Formula,
@@ -231,7 +231,7 @@ fn components(
     Ok(Some(figure.figure()?))
 }
 
-/// The column that a term stands on, where it is one.
+/// The column of a term, if it uses only one.
 fn only_column(term: &[Base], columns: usize) -> Option<usize> {
     let of = |base: &Base| if columns == 1 { Some(0) } else { base.column };
     let first = of(term.first()?)?;
@@ -268,7 +268,7 @@ fn lines(document: &Document, fitted: &Fitted, rows: &Rows) -> Vec<(&'static str
     lines
 }
 
-/// All parts but the noise.
+/// All parts except the noise.
 fn head(words: &[String]) -> String {
     words[..words.len().saturating_sub(1)].join(", plus ")
 }

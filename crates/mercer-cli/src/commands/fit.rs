@@ -28,13 +28,13 @@ use crate::settings;
 pub struct Document<'a> {
     method: String,
     data: DataSummary,
-    /// What the predictor is: kernel and domain, features, or rule.
+    /// The predictor: kernel and domain, features, or rule.
     #[serde(flatten)]
     predictor: Facts,
     #[serde(flatten)]
     settings: &'a Facts,
     scaling: &'a str,
-    /// What the command line left open.
+    /// The choice of settings that the command line leaves open.
     #[serde(skip_serializing_if = "Option::is_none")]
     chosen: Option<Choice>,
     holdout: Option<Vec<Errors>>,
@@ -54,18 +54,18 @@ struct DataSummary {
     targets: Vec<String>,
 }
 
-/// Where the time went.
+/// The times of the parts.
 #[derive(Debug, Default, Serialize)]
 pub struct Seconds {
     /// Reading, with the first pass of a fit in chunks.
     pub read: f64,
-    /// The choice of what the command line left open.
+    /// The choice of open settings.
     pub choice: f64,
     /// The fit without the held-out rows.
     pub holdout: f64,
     /// The fit on all rows, with the second pass of a fit in chunks.
     pub fit: f64,
-    /// All of it.
+    /// The total.
     pub total: f64,
 }
 
@@ -78,13 +78,13 @@ impl Seconds {
     }
 }
 
-/// What a fit came to.
+/// The result of a fit.
 pub struct Outcome {
-    /// The model to save, and how the work ended.
+    /// The model to save, and its report.
     pub fitted: Fitted,
-    /// What was chosen of what the command line left open.
+    /// The chosen settings.
     pub chosen: Option<Chosen>,
-    /// What a user should know about the data.
+    /// Notes for the user about the data.
     pub notes: Vec<String>,
     /// The errors on held-out rows.
     pub holdout: Option<Vec<Errors>>,
@@ -94,9 +94,9 @@ pub struct Outcome {
     pub rows: usize,
     /// Features of the data.
     pub features: usize,
-    /// Where the time went; the total is taken later.
+    /// The times of the parts; the total is set later.
     pub seconds: Seconds,
-    /// Further lines for people.
+    /// Further lines of the report.
     pub lines: Vec<(&'static str, String)>,
 }
 
@@ -104,7 +104,7 @@ pub struct Outcome {
 pub fn run(arguments: &Fit) -> Result<(), Failure> {
     progress::listen();
     let began = Instant::now();
-    // What the text alone decides is refused before a long file is read.
+    // Errors in the arguments are reported before a long file is read.
     let learner = settings::learner(arguments)?;
     output::check_output(&arguments.output, &[&arguments.data])?;
     let checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
@@ -114,7 +114,7 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
         session = session.with_checkpoint(checkpoint);
     }
     let streamed = match &learner {
-        // Conjugate gradients read the rows again in every step.
+        // Conjugate gradients read the rows in every step.
         AnyLearner::Ridge(ridge)
             if matches!(ridge.lift, Lift::Approximate { .. } | Lift::Auto(_))
                 && ridge.solver != RidgeSolver::Cg =>
@@ -131,10 +131,10 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     finish(arguments, outcome?, checkpoint, began)
 }
 
-/// The fit on a file in passes; none where `auto` finds that no approximation is needed.
+/// The fit on a file in passes; `None` if `auto` finds that no approximation is needed.
 fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
     let (clock, mut seconds) = (Instant::now(), Seconds::default());
-    // The check of the fraction; which rows are held out is up to a hash of their number here.
+    // Only checks the fraction; a hash of the row number chooses the held-out rows here.
     Split::hold_out(10, arguments.holdout, session.seed())
         .map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
     let passes = input::passes(&arguments.data, &arguments.input, &ridge.lift, arguments.holdout, session)?;
@@ -211,11 +211,11 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
             notes.push(format!("held-out error not available: {reason}"));
             None
         });
-        // What was learnt without the held-out rows is near what all rows say.
+        // The values learnt without the held-out rows are close to those for all rows.
         let near = holdout.as_ref().and_then(|held_out| learner.continued(&held_out.facts));
         let mut fitted = near.as_ref().unwrap_or(&learner).train(&problem, session)?;
         if near.is_some() {
-            // As asked for: the random starts were tried without the held-out rows.
+            // The requested random starts were tried without the held-out rows.
             if let Some(restarts) = learner.settings(session).read::<usize>("restarts") {
                 fitted.model.settings.set("restarts", restarts);
             }
@@ -228,7 +228,7 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
     })
 }
 
-/// The note where something was left open and could not be chosen.
+/// The note that open settings could not be chosen.
 fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>, problem: &Problem<'_>) -> Option<String> {
     let missing = settings::open(arguments).is_some() && chosen.is_none();
     let reason = match &problem.targets {
@@ -313,7 +313,8 @@ fn finish(
     output::report(&arguments.common, &document, &lines)
 }
 
-/// The reader's options, with the column of weights as the last target: it is no feature, and later files may lack it.
+/// The reader's options, with the column of weights as the last target: it is not a feature, and later files may lack
+/// it.
 fn read_options(arguments: &Fit) -> ReadOptions {
     let mut options = arguments.input.read_options();
     options.target.extend(arguments.sample_weight.clone());

@@ -90,7 +90,7 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     output::report(&arguments.common, &document, &lines)
 }
 
-/// The bytes of the matrix, where the memory budget allows them.
+/// The bytes of the matrix, if the memory budget allows them.
 fn bytes((rows, columns): (usize, usize), dtype: Precision, budget: u64) -> Result<u64, Failure> {
     let needed = (rows as u64).saturating_mul(columns as u64).saturating_mul(dtype.bytes());
     if needed <= budget {
@@ -138,7 +138,7 @@ struct Job<'a> {
     distance: bool,
 }
 
-/// The rows, and the columns where they are other samples.
+/// The rows, and the columns if they are other samples.
 type Loaded = (Box<dyn Resident>, Option<Box<dyn Resident>>);
 
 impl Job<'_> {
@@ -161,7 +161,7 @@ impl Job<'_> {
 
     fn single(&self, session: &Session<'_>) -> Result<Vec<f32>, Failure> {
         if self.distance {
-            // The difference k(x,x) − 2k(x,z) + k(z,z) cancels: take it in double precision.
+            // The difference k(x,x) − 2k(x,z) + k(z,z) cancels, so it is computed in double precision.
             return Ok(self.double(session)?.into_iter().map(|d| d as f32).collect());
         }
         let (rows, columns) = self.load(session)?;

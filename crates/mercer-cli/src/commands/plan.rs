@@ -30,7 +30,7 @@ use crate::progress::{self, Progress};
 /// Values tried for each `?` of a kernel.
 const TRIED: usize = 10;
 
-/// Measures, and prints what would be done.
+/// Measures, and prints the plan.
 pub fn run(arguments: &Plan) -> Result<(), Failure> {
     progress::listen();
     let kernel: Kernel = arguments.kernel.parse()?;
@@ -42,13 +42,13 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let session = arguments.common.session(arguments.memory, &watch)?;
-    // Where the device is chosen here, so that one can choose by the times.
+    // With automatic choice of the device, plans for both are shown, so that the user can compare the times.
     let host = (arguments.common.device == DeviceChoice::Auto && session.engine().name() != "cpu")
         .then(|| session.on(default_engine()));
     let plan_on = |session: &Session<'_>| {
         let job = Job { arguments, kernel: kernel.clone(), features: features.clone(), session };
         pool::with(arguments.common.threads(), || match &arguments.data {
-            // The rows of a file are read once and not kept: it may be larger than memory.
+            // The rows of a file are read once and not stored: it may be larger than memory.
             Some(path) if arguments.method == Method::Ridge && Source::path(path).is_restartable() => {
                 job.of_passes(path)
             }
@@ -75,7 +75,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is planned.
+/// The work to plan.
 struct Job<'a> {
     arguments: &'a Plan,
     kernel: Kernel,
@@ -84,7 +84,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// For a file of any size.
+    /// Plans for a file of any size.
     fn of_passes(&self, path: &Path) -> Result<plan::Plan, Failure> {
         let Self { arguments, kernel, session, .. } = self;
         let chunks = TrainingChunks::open(Source::path(path), &arguments.input.read_options(), *session)?;
@@ -102,7 +102,7 @@ impl Job<'_> {
         plan::Plan::for_samples(task, kernel, &survey.sample, shape, session).map_err(in_words)
     }
 
-    /// For rows in memory.
+    /// Plans for rows in memory.
     fn of_rows(&self, path: &Path) -> Result<plan::Plan, Failure> {
         let Self { arguments, kernel, session, .. } = self;
         let (dataset, _) = input::read(arguments.method, path, &arguments.input.read_options())?;
@@ -120,7 +120,7 @@ impl Job<'_> {
         plan::Plan::for_samples(task, kernel, &samples, (samples.nrows(), targets), session).map_err(in_words)
     }
 
-    /// For rows and columns of which only the numbers are known.
+    /// Plans for known numbers of rows and columns.
     fn of_shape(&self) -> Result<plan::Plan, Failure> {
         let Self { arguments, kernel, session, .. } = self;
         let (rows, columns) = arguments.shape.unwrap_or_default();
@@ -132,7 +132,7 @@ impl Job<'_> {
         plan::Plan::for_shape(self.task(rows, columns)?, kernel, shape, session).map_err(in_words)
     }
 
-    /// The tuning of a kernel with `?`, else the training of a learner.
+    /// The tuning of a kernel with `?`, otherwise the training of a learner.
     fn task(&self, rows: usize, columns: usize) -> Result<Task, Failure> {
         let Self { arguments, kernel, .. } = self;
         let tunables = kernel.tunables()?.len();
@@ -197,7 +197,7 @@ fn in_words(error: PlanError) -> Failure {
     }
 }
 
-/// The outputs that tell this many classes apart.
+/// The number of outputs for this many classes.
 fn decisions(classes: usize) -> usize {
     if classes > 2 { classes } else { 1 }
 }

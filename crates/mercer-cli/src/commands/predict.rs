@@ -90,7 +90,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
     tell(arguments, &model, &document)
 }
 
-/// Predictions on standard output keep it to themselves: the score then goes to standard error.
+/// If predictions go to standard output, the score goes to standard error.
 fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), Failure> {
     let mut lines = Vec::new();
     if arguments.common.verbose {
@@ -101,7 +101,7 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
     document.score.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
     for errors in document.score.iter().flatten() {
         lines.push(("score", format!("{}: {}", errors.target(), errors.line())));
-        // Beside the predictions on standard output there is no room for tables.
+        // Tables are not printed together with predictions on standard output.
         if document.output.is_some() {
             lines.extend(errors.tables());
         }
@@ -130,7 +130,7 @@ struct Run<'a> {
     score: Score<'a>,
 }
 
-/// What is written of the distribution of a target.
+/// The columns written for the distribution of a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Spread {
     /// The standard deviation.
@@ -191,7 +191,7 @@ impl Spread {
     }
 }
 
-/// What is written before the prediction.
+/// The columns written before the prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extra {
     Nothing,
@@ -239,7 +239,7 @@ impl Run<'_> {
             let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.session))?;
             let has_spread = matches!(&self.model.predictor, Predictor::GaussianProcess(process)
                 if process.has_variance() && self.model.classes.is_none());
-            // The score tells how good the distributions are, where the data has the target.
+            // The score includes the quality of the distributions, if the data has the target.
             let wanted = has_spread && (self.spread.is_asked() || !chunk.targets.is_empty());
             let deviations = match wanted {
                 true => {
@@ -308,7 +308,8 @@ impl Run<'_> {
                 let mut fields = match self.extra {
                     Extra::Nothing => Vec::new(),
                     Extra::Probabilities => texts(shares.unwrap_or_default()),
-                    // The first of two classes is where a pair's decision is positive; a single decision is told for the second.
+                    // A pair's decision is positive for the first of two classes; a single decision is written for the
+                    // second.
                     Extra::Decisions if outputs.len() == 1 && self.model.link() == Link::Votes => {
                         texts(&[0.0 - outputs[0]])
                     }
@@ -353,7 +354,7 @@ impl Run<'_> {
     }
 }
 
-/// A CSV field, quoted where it must be.
+/// A CSV field, quoted if necessary.
 pub(super) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))

@@ -23,7 +23,7 @@ use crate::progress::{self, Progress};
 use crate::score::{self, Errors};
 use crate::tune_settings::{Settings, check_criterion, settings};
 
-/// Rows of the table that are shown without `-v`.
+/// The rows of the table shown without `-v`.
 const SHOWN: usize = 8;
 
 /// What `--json` prints.
@@ -36,11 +36,11 @@ struct Document<'a> {
     #[serde(flatten)]
     settings: &'a Facts,
     criterion: &'static str,
-    /// What the score is.
+    /// The name of the score.
     measure: &'static str,
     /// The score of the best trial, in the units of the measure: an RMSE, an accuracy.
     score: f64,
-    /// The errors of the tuned model on rows that the search has not seen.
+    /// The errors of the tuned model on rows held out from the search.
     held_out: Option<Vec<Errors>>,
     trials: &'a Trials,
     warnings: &'a [String],
@@ -58,19 +58,19 @@ struct Outcome {
     warnings: Vec<String>,
     measure: Measure,
     criterion: args::Criterion,
-    /// The errors of the tuned model on rows that the search has not seen.
+    /// The errors of the tuned model on rows held out from the search.
     held_out: Option<Vec<Errors>>,
     notes: Vec<String>,
     /// The data's name.
     source: String,
-    /// Rows of the data, and those that were searched on.
+    /// Rows of the data, and rows used in the search.
     rows: (usize, usize),
     figure: Option<Figure>,
-    /// Further lines for people.
+    /// Further lines of the report.
     lines: Vec<(&'static str, String)>,
 }
 
-/// Reads, searches, fits the best on all rows, saves and reports.
+/// Reads, searches, fits the best settings on all rows, saves and reports.
 pub fn run(arguments: &Tune) -> Result<(), Failure> {
     progress::listen();
     let began = Instant::now();
@@ -156,7 +156,7 @@ fn finish(
     output::report(&arguments.common, &document, &lines)
 }
 
-/// A search as asked for.
+/// The requested search.
 pub struct Searcher<'a> {
     arguments: &'a Tune,
     settings: Settings,
@@ -193,7 +193,8 @@ impl Searcher<'_> {
         Ok(outcome)
     }
 
-    /// The search on a file in passes, one for each kernel tried; none where `auto` finds that no approximation is needed.
+    /// The search on a file in passes, one for each kernel tried; `None` if `auto` finds that no approximation is
+    /// needed.
     fn in_passes(&self, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
         let arguments = self.arguments;
         let AnyLearner::Ridge(ridge) = &self.settings.learner else { return Ok(None) };
@@ -221,7 +222,7 @@ impl Searcher<'_> {
         Ok(Some(outcome))
     }
 
-    /// Searches on the first problem, and trains the best learner on the second where the search has no model of it.
+    /// Searches on the first problem, and trains the best learner on the second if the search has no model of it.
     fn search(
         &self,
         learner: AnyLearner,
@@ -265,7 +266,7 @@ impl Searcher<'_> {
                 Some(kernel) => tune_picture::training_errors(trials, (ridge, kernel), searched, session),
                 None => Ok(Vec::new()),
             },
-            // On a stream they would take a fit for each trial that is drawn.
+            // On a stream they would take a fit for each drawn trial.
             _ => Ok(Vec::new()),
         };
         let mut figure = || tune_picture::figure(&trials, measure, criterion, rows.1, &mut training);
@@ -289,7 +290,7 @@ impl Searcher<'_> {
         })
     }
 
-    /// Runs a search that resumes from the trials of `--checkpoint`, and keeps there what it tries.
+    /// Runs a search that resumes from the trials in `--checkpoint`, and saves its trials there.
     fn run<L: Tunable + Into<AnyLearner>>(
         &self,
         learner: L,
@@ -334,7 +335,7 @@ fn score_line(document: &Document<'_>, searched: usize) -> String {
     format!("{measure} {score:.6} by {criterion} on {searched} rows, best of {tried} tried")
 }
 
-/// The best trials, or all of them in the order they were made.
+/// The best trials, or all of them in order.
 fn table(trials: &Trials, measure: Measure, all: bool) -> Vec<String> {
     let mut rows: Vec<_> = trials.rows.iter().collect();
     if !all {

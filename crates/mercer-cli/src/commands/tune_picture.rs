@@ -9,10 +9,10 @@ use crate::args::Criterion;
 use crate::failure::Failure;
 use crate::plot::{Figure, Tuning, TuningMap, number};
 
-/// More distinct values than this of a hyper-parameter are thinned before models are fitted for the training error.
+/// The most distinct values of a hyper-parameter for which models are fitted for the training error; more are thinned.
 const FITTED: usize = 24;
 
-/// The error on the training rows of a fit at each of some trials, where there is one.
+/// The training error of a fit at each of some trials, if there is one.
 pub type TrainingErrors<'a> = dyn FnMut(&[Option<&Trial>]) -> Result<Vec<Option<f64>>, Failure> + 'a;
 
 /// The lowest error at each value of the first hyper-parameter with several values, and a map over this and the next one.
@@ -35,7 +35,7 @@ pub fn figure(
     let drawn: Vec<usize> = (0..trials.names.len()).filter(|&place| distinct(place).len() > 1).collect();
     let place = drawn.first().copied().unwrap_or(0);
     let values = distinct(place);
-    // The best trial at each value of one hyper-parameter, whatever the others are.
+    // The best trial at each value of one hyper-parameter, over all values of the others.
     let best_where = |matches: &dyn Fn(&Trial) -> bool| {
         let here = trials.rows.iter().filter(|trial| trial.score.is_some() && matches(trial));
         here.min_by(|a, b| a.score.unwrap_or(f64::NAN).total_cmp(&b.score.unwrap_or(f64::NAN)))
@@ -92,7 +92,7 @@ pub fn figure(
     Ok(figure.figure()?)
 }
 
-/// The error on the training rows of a fit at each trial; where there are many, at some of them.
+/// The training error of a fit at each trial; if there are many, at some of them.
 pub fn training_errors(
     trials: &[Option<&Trial>],
     (ridge, kernel): (&Ridge, &Kernel),

@@ -10,7 +10,7 @@ use crate::args::Verify;
 use crate::failure::Failure;
 use crate::output;
 
-/// Checks a certificate with the checker alone.
+/// Verifies a certificate with only the checker.
 pub fn run(arguments: &Verify) -> Result<(), Failure> {
     let path = &arguments.certificate;
     let named = |problem: &dyn std::fmt::Display| format!("{}: {problem}", path.display());

@@ -1,4 +1,4 @@
-//! svm-train's cross-validation, on the very folds that LIBSVM draws.
+//! svm-train's cross-validation, on exactly the folds of LIBSVM.
 
 use mercer::learn::{Problem, Targets};
 use mercer::model::libsvm::general;
@@ -8,7 +8,7 @@ use mercer::session::Session;
 use super::train::{Job, Rows, group, in_words};
 use super::{Refusal, say};
 
-/// Predicts every row from the other folds and prints how well that went.
+/// Predicts every row from the other folds and prints the error.
 pub fn cross_validate(
     job: &Job<'_>,
     rows: &Rows,
@@ -52,7 +52,7 @@ pub fn regression_errors(targets: &[f64], predicted: &[f64]) -> (f64, f64) {
     (error / n, covariance * covariance / ((n * spp - sp * sp) * (n * stt - st * st)))
 }
 
-/// What machines trained on some rows predict for others. Rows that are left out have the weight 0.
+/// The predictions of machines trained on some rows for others. Rows that are left out have weight 0.
 fn predict(
     job: &Job<'_>,
     rows: &Rows,
@@ -87,7 +87,7 @@ fn predict(
     Ok((0..outputs.nrows()).map(|i| value(outputs.row(i))).collect())
 }
 
-/// The rows in the order of their folds, and where each fold starts: stratified for classes.
+/// The rows in the order of their folds, and the start of each fold; stratified for classes.
 fn draw(labels: &[f64], folds: usize, stratified: bool) -> (Vec<usize>, Vec<usize>) {
     let n = labels.len();
     let mut random = Rand::new();
@@ -117,8 +117,8 @@ fn draw(labels: &[f64], folds: usize, stratified: bool) -> (Vec<usize>, Vec<usiz
     (order, starts)
 }
 
-/// The C library's `rand` as it is without a seed, so that the folds are those of LIBSVM on Linux: an additive feedback generator
-/// r_i = r_{i−3} + r_{i−31}, its first 344 numbers left out, the lowest bit dropped.
+/// The C library's `rand` without a seed, so that the folds are those of LIBSVM on Linux: an additive feedback
+/// generator r_i = r_{i−3} + r_{i−31}, its first 344 numbers left out, the lowest bit dropped.
 struct Rand {
     last: Vec<u32>,
     at: usize,
@@ -142,7 +142,7 @@ impl Rand {
 
     /// The next number, from 0 up to 2³¹.
     fn next(&mut self) -> u32 {
-        // A ring of the last 31: the place to write holds r_{i−31}.
+        // A ring of the last 31 numbers: the next position to write holds r_{i−31}.
         let sum = self.last[self.at].wrapping_add(self.last[(self.at + 28) % 31]);
         self.last[self.at] = sum;
         self.at = (self.at + 1) % 31;
@@ -162,7 +162,7 @@ impl Rand {
 mod tests {
     use super::*;
 
-    /// What `rand()` of the GNU C library gives first.
+    /// The first numbers of `rand()` in the GNU C library.
     #[test]
     fn numbers_are_those_of_the_c_library() {
         let mut rand = Rand::new();

@@ -1,7 +1,7 @@
 //! LIBSVM's programs: svm-train, svm-predict and svm-scale with their options, files, lines and exit codes.
 //!
-//! They are for scripts that call those programs, so they keep to LIBSVM's ways where mercer's own commands have others:
-//! options of one letter, no scaling, classes in the order they appear, errors without hints.
+//! They are for scripts that call those programs, so they follow LIBSVM's conventions where mercer's own commands
+//! differ: options of one letter, no scaling, classes in the order they appear, errors without hints.
 
 mod cross_validation;
 mod predict;
@@ -24,7 +24,7 @@ pub use predict::predict;
 pub use scale::scale;
 pub use train::train;
 
-/// Runs the program whose name this one was called by, where it is one of LIBSVM's.
+/// Runs the program by whose name this one was called, if it is one of LIBSVM's.
 pub fn called_by_name() -> Option<ExitCode> {
     let mut arguments = std::env::args_os();
     let name = arguments.next()?;
@@ -41,7 +41,7 @@ pub fn called_by_name() -> Option<ExitCode> {
     })
 }
 
-/// Why a program did not do its work: what goes to standard error, the usage text where that is called for, and the exit code.
+/// Why a program failed: the message for standard error, the usage text if needed, and the exit code.
 #[derive(Debug)]
 pub struct Refusal {
     message: String,
@@ -50,12 +50,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// With a message.
+    /// A failure with a message.
     pub fn new(message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), usage: None, code: 1 }
     }
 
-    /// With the usage text on standard output.
+    /// A failure with the usage text on standard output.
     pub fn usage(message: impl fmt::Display, usage: &'static str) -> Self {
         Self { message: message.to_string(), usage: Some(usage), code: 1 }
     }
@@ -65,7 +65,7 @@ impl Refusal {
         Self { message: "interrupted".into(), usage: None, code: 130 }
     }
 
-    /// Tells, and gives the exit code.
+    /// Reports the failure, and returns the exit code.
     pub fn report(self) -> ExitCode {
         if !self.message.is_empty() {
             eprintln!("{}", self.message);
@@ -80,7 +80,7 @@ impl Refusal {
 /// The first failure to write to standard output.
 static UNSAID: OnceLock<io::Error> = OnceLock::new();
 
-/// Prints on standard output. A failure does not stop a program that writes a file: [`finish`] reports it.
+/// Prints on standard output. A failure does not stop a program that writes a file; [`finish`] reports it.
 pub fn say(text: fmt::Arguments<'_>) {
     let mut out = io::stdout().lock();
     if let Err(error) = out.write_fmt(text).and_then(|()| out.flush()) {
@@ -88,7 +88,7 @@ pub fn say(text: fmt::Arguments<'_>) {
     }
 }
 
-/// The exit code of what a program did. A pipe that nobody reads any more is no failure of a program that did its work.
+/// The exit code of a program. A closed pipe is not a failure of a program that finished its work.
 pub fn finish(outcome: Result<(), Refusal>) -> ExitCode {
     let code = match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -147,7 +147,7 @@ fn answers(model: &Model, outputs: &Matrix<f64>, probability: bool) -> (String, 
     let mut predicted = Vec::with_capacity(outputs.nrows());
     for row in 0..outputs.nrows() {
         let decided = model.link().class(outputs.row(row));
-        // Probabilities that were coupled may favour another class than the votes, and LIBSVM goes by them.
+        // Coupled probabilities may favour another class than the votes; LIBSVM predicts by the probabilities.
         let code = match &shares {
             Some(shares) if !one_class && classes.len() > 1 => Link::Shares.class(shares.row(row)),
             _ => decided,
@@ -168,7 +168,7 @@ fn answers(model: &Model, outputs: &Matrix<f64>, probability: bool) -> (String, 
     (text, predicted)
 }
 
-/// The label as a number; of classes that are texts, their place.
+/// The label as a number; for classes that are texts, their index.
 fn label(classes: &Classes, code: usize) -> f64 {
     match classes {
         Classes::Integers(labels) => labels[code] as f64,

@@ -32,7 +32,7 @@ impl Problem {
         Ok(problem)
     }
 
-    /// The rows as samples of `ncols` columns, column c being index c + 1; dense where few entries are zero.
+    /// The rows as samples of `ncols` columns, column c being index c + 1; dense if few entries are zero.
     pub fn samples(&self, ncols: usize) -> Result<AnySamples<'static>, Refusal> {
         let entries = self.rows.len() as f64 * ncols as f64;
         let stored: usize = self.rows.iter().map(Vec::len).sum();

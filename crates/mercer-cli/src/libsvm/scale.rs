@@ -1,4 +1,4 @@
-//! svm-scale: every feature linearly into one range.
+//! svm-scale: scales every feature linearly to one range.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -90,7 +90,7 @@ impl ScaleOptions {
 struct Ranges {
     y: Option<Range>,
     x: (f64, f64),
-    /// Smallest and largest value of each feature that has two.
+    /// The smallest and largest value of each feature that is not constant.
     features: BTreeMap<u32, (f64, f64)>,
 }
 
@@ -128,7 +128,7 @@ fn missing(path: &str) -> Refusal {
 }
 
 impl Ranges {
-    /// Of the data. What a row does not have is 0.
+    /// The ranges of the data. Entries that a row does not have are 0.
     fn of(problem: &Problem, options: &ScaleOptions) -> Self {
         let mut seen: BTreeMap<u32, (f64, f64, usize)> = BTreeMap::new();
         for &(index, value) in problem.rows.iter().flatten() {
@@ -149,7 +149,7 @@ impl Ranges {
         }
     }
 
-    /// From a file of ranges.
+    /// Reads a file of ranges.
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let pair = |line: Option<&str>| {
@@ -189,7 +189,7 @@ impl Ranges {
         out
     }
 
-    /// The scaled rows on standard output; zeros are left out.
+    /// Writes the scaled rows to standard output, without zeros.
     fn print(&self, problem: &Problem) {
         let (mut before, mut after) = (0usize, 0usize);
         for (label, row) in problem.labels.iter().zip(&problem.rows) {

@@ -50,7 +50,7 @@ fn run(arguments: &[String]) -> Result<(), Refusal> {
     })
 }
 
-/// What is trained.
+/// The training data.
 pub struct Job<'a> {
     pub options: &'a TrainOptions,
     pub problem: &'a Problem,
@@ -60,7 +60,7 @@ pub struct Job<'a> {
     columns: usize,
 }
 
-/// The samples, and the kernel matrix where it is given.
+/// The samples, and the kernel matrix if given.
 pub struct Rows {
     pub samples: AnySamples<'static>,
     gram: Option<DenseGram<'static, f64>>,
@@ -90,7 +90,7 @@ impl<'a> Job<'a> {
         };
         let kernel: Kernel = text.parse().map_err(|error| Refusal::new(format!("ERROR: {error}")))?;
         let cache = Some((options.cache * f64::from(1 << 20)) as u64);
-        // The cache of a hundred megabytes that LIBSVM has by default is a small part of the memory there is today.
+        // LIBSVM's default cache of 100 MB is a small part of today's memory, so mercer's default is used instead.
         let cache = if options.cache == 100.0 { None } else { cache };
         let solver = SvmSettings {
             tol: options.tolerance,
@@ -136,7 +136,7 @@ impl<'a> Job<'a> {
         Ok(Rows { samples, gram: Some(DenseGram::new(n, gram)) })
     }
 
-    /// What machines on `samples` are asked about some of the rows: for a precomputed kernel, their kernel values.
+    /// The inputs for predictions on some of the rows: for a precomputed kernel, their kernel values.
     pub fn queries(
         &self,
         samples: &AnySamples<'static>,
@@ -172,7 +172,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Fits, prints LIBSVM's lines, and makes the model.
+    /// Fits, prints LIBSVM's lines, and creates the model.
     fn model(&self, rows: &Rows, session: &Session<'_>) -> Result<Model, Refusal> {
         let y = &self.problem.labels;
         let (labels, codes) = if self.options.classifies() {
@@ -267,7 +267,7 @@ impl<'a> Job<'a> {
                     largest = largest.max(alpha);
                     sum += alpha;
                     vectors += usize::from(alpha > 0.0);
-                    // ν-classification is scaled after it is solved: its bound is its largest coefficient.
+                    // ν-classification is scaled after the solution: its bound is its largest coefficient.
                     bounded += usize::from(alpha >= self.options.c * factors[class] * (1.0 - 1e-12));
                 }
             }
@@ -309,8 +309,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Distinct labels as whole numbers in the order of their first row, and the place of each row's label among them. Of −1 and 1
-/// alone, 1 comes first whichever is first: LIBSVM's rule.
+/// Distinct labels as whole numbers in the order of their first row, and the index of each row's label among them. If
+/// the labels are −1 and 1, 1 comes first: LIBSVM's rule.
 pub fn group(labels: &[f64], order: &[usize]) -> (Vec<i32>, Vec<usize>) {
     let mut known: Vec<i32> = Vec::new();
     for &row in order {
@@ -337,7 +337,7 @@ fn serial_numbers(rows: &[Vec<(u32, f64)>], largest: usize) -> Result<Vec<u32>, 
     rows.iter().map(number).collect()
 }
 
-/// LIBSVM's words for what can go wrong.
+/// Errors in LIBSVM's words.
 pub fn in_words(error: LearnError) -> Refusal {
     match &error {
         LearnError::Solve(SolveError::InfeasibleNu { largest, .. }) => {

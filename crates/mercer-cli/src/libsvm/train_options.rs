@@ -4,7 +4,7 @@ use mercer::model::Method;
 
 use super::Refusal;
 
-/// What svm-train prints where it is called wrongly.
+/// The usage text of svm-train.
 pub const USAGE: &str = "\
 Usage: svm-train [options] training_set_file [model_file]
 options:
@@ -35,7 +35,7 @@ options:
 -q : quiet mode (no outputs)
 ";
 
-/// Which kernel.
+/// The kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelType {
     /// `-t 0`.
@@ -50,7 +50,7 @@ pub enum KernelType {
     Precomputed,
 }
 
-/// The options as typed, defaults filled in.
+/// The options, with defaults filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainOptions {
     /// `-s`: one of the five machines.
@@ -78,12 +78,12 @@ pub struct TrainOptions {
 }
 
 impl TrainOptions {
-    /// Whether the machine tells classes apart.
+    /// Whether the machine is a classifier.
     pub fn classifies(&self) -> bool {
         matches!(self.svm_type, Method::Svc | Method::NuSvc)
     }
 
-    /// From the arguments after the program's name.
+    /// Parses the arguments after the program's name.
     pub fn parse(arguments: &[String]) -> Result<Self, Refusal> {
         let help = |message: String| Refusal::usage(message, USAGE);
         let mut options = Self {
@@ -183,7 +183,7 @@ impl TrainOptions {
         Ok(())
     }
 
-    /// LIBSVM's own checks, in its words.
+    /// LIBSVM's checks, in its words.
     fn check(&self) -> Result<(), Refusal> {
         use Method::{NuSvc, NuSvr, OneClass, Svc, Svr};
         let has = |types: &[Method]| types.contains(&self.svm_type);

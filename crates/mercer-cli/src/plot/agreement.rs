@@ -13,15 +13,15 @@ use super::ticks::number;
 pub struct Agreement {
     /// The title.
     pub title: String,
-    /// The line under it; may be empty.
+    /// The subtitle; may be empty.
     pub subtitle: String,
-    /// Name of what is predicted.
+    /// The name of the predicted quantity.
     pub label: String,
-    /// What the rows are: `training rows`.
+    /// The kind of rows, such as `training rows`.
     pub points_name: String,
-    /// What was observed.
+    /// The observed values.
     pub actual: Vec<f64>,
-    /// What was predicted, one for each.
+    /// The predicted values, one for each.
     pub predicted: Vec<f64>,
 }
 
@@ -41,7 +41,7 @@ impl Agreement {
     /// Predicted against actual, with the diagonal where they are equal.
     ///
     /// # Errors
-    /// Where there are no values, their numbers differ, or one cannot be drawn.
+    /// If there are no values, their numbers differ, or one cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.check()?;
         let both = self.actual.iter().chain(&self.predicted).copied();
@@ -68,7 +68,7 @@ impl Agreement {
         self.check()?;
         let residuals: Vec<f64> = self.actual.iter().zip(&self.predicted).map(|(y, f)| y - f).collect();
         check("residuals", residuals.iter().copied())?;
-        // The largest is taken out first: squares of huge residuals overflow.
+        // The largest is factored out first: squares of huge residuals overflow.
         let largest = residuals.iter().fold(0.0, |most: f64, r| most.max(r.abs()));
         let squares: f64 =
             residuals.iter().map(|r| if largest > 0.0 { (r / largest).powi(2) } else { 0.0 }).sum();

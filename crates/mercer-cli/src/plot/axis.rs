@@ -1,50 +1,50 @@
-//! Axes: from numbers to fractions of a length.
+//! Axes map numbers to fractions of a length.
 
 use super::ticks::{self, Ticks};
 
 /// One axis of a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it measures.
+    /// The name of the quantity.
     pub label: String,
     /// Its lower end.
     pub lo: f64,
     /// Its upper end, above `lo`.
     pub hi: f64,
-    /// How numbers are spread over it.
+    /// The scale.
     pub spacing: Spacing,
-    /// What its ticks say.
+    /// The labels of its ticks.
     pub marking: Marking,
 }
 
-/// How numbers are spread over an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
-    /// Evenly.
+    /// Linear.
     Linear,
-    /// By their logarithm; the axis has only positive numbers.
+    /// Logarithmic; the axis has only positive numbers.
     Log,
 }
 
-/// What the ticks of an axis say.
+/// The labels of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Marking {
     /// Round numbers.
     Numbers,
-    /// Round numbers that are not written, under a panel with the same axis.
+    /// Round numbers without labels, for a panel above another one with the same axis.
     Silent,
-    /// These texts at these places; those that do not fit are left out evenly.
+    /// Texts at given positions; if they do not fit, some are left out evenly.
     Named(Vec<(f64, String)>),
 }
 
 impl Axis {
-    /// A linear axis from `lo` to `hi`; where they are equal, around them.
+    /// A linear axis from `lo` to `hi`; if they are equal, around them.
     pub fn linear(label: impl Into<String>, lo: f64, hi: f64) -> Self {
         let (lo, hi) = apart(lo, hi);
         Self { label: label.into(), lo, hi, spacing: Spacing::Linear, marking: Marking::Numbers }
     }
 
-    /// A linear axis around values, with a margin that is a fraction of what they span.
+    /// A linear axis around values, with a margin that is a fraction of their range.
     pub fn around(label: impl Into<String>, values: impl IntoIterator<Item = f64>, margin: f64) -> Self {
         let (lo, hi) = extent(values);
         let (lo, hi) = apart(lo, hi);
@@ -52,7 +52,7 @@ impl Axis {
         Self::linear(label, lo - room, hi + room)
     }
 
-    /// A logarithmic axis around positive values, with a margin as of [`around`](Self::around) in the logarithm.
+    /// A logarithmic axis around positive values, with a margin in the logarithm as for [`around`](Self::around).
     pub fn log_around(label: impl Into<String>, values: impl IntoIterator<Item = f64>, margin: f64) -> Self {
         let (lo, hi) = extent(values);
         let (mut from, mut to) = (lo.log10(), hi.log10());
@@ -64,13 +64,13 @@ impl Axis {
         Self { label: label.into(), lo, hi, spacing: Spacing::Log, marking: Marking::Numbers }
     }
 
-    /// The axis with ticks that say something else.
+    /// The axis with other labels.
     pub fn marked(mut self, marking: Marking) -> Self {
         self.marking = marking;
         self
     }
 
-    /// Where a value is: 0 at the lower end, 1 at the upper.
+    /// The position of a value: 0 at the lower end, 1 at the upper.
     pub fn fraction(&self, value: f64) -> f64 {
         match self.spacing {
             Spacing::Linear => (value - self.lo) / (self.hi - self.lo),
@@ -107,14 +107,14 @@ impl Axis {
     }
 }
 
-/// The least and the greatest; (0, 0) where there are none.
+/// The least and the greatest; (0, 0) if there are none.
 pub fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let wider = |(lo, hi): (f64, f64), value: f64| (lo.min(value), hi.max(value));
     let (lo, hi) = values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider);
     if lo <= hi { (lo, hi) } else { (0.0, 0.0) }
 }
 
-/// An interval that is wide enough for arithmetic: values that are all the same get room around them.
+/// An interval that is wide enough for arithmetic: a single value gets a margin.
 fn apart(lo: f64, hi: f64) -> (f64, f64) {
     let largest = lo.abs().max(hi.abs());
     if hi - lo > 1e-12 * largest && hi - lo > 1e-280 {

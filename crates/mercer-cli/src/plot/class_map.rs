@@ -1,4 +1,4 @@
-//! Classes over two variables: who wins where, how surely, and the samples.
+//! Predicted classes over two variables, with confidence and samples.
 
 use super::axis::Axis;
 use super::colour::{Colour, INK, WHITE, category};
@@ -22,13 +22,13 @@ pub struct ClassMap {
     pub xs: Vec<f64>,
     /// The rows of the grid, rising.
     pub ys: Vec<f64>,
-    /// What decides, on the grid.
+    /// The decision values on the grid.
     pub confidence: Confidence,
     /// The samples; may be empty.
     pub points: Vec<ClassPoint>,
 }
 
-/// What decides between classes, row by row on a grid as of [`Field`].
+/// The values that decide between classes, row by row on a grid as in [`Field`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Confidence {
     /// The probability of each class.
@@ -44,7 +44,7 @@ pub enum Confidence {
 /// A sample and its class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClassPoint {
-    /// Where it is.
+    /// Its position.
     pub at: Point,
     /// Its class.
     pub class: usize,
@@ -52,7 +52,7 @@ pub struct ClassPoint {
     pub support: bool,
 }
 
-/// More classes than this are not distinguished by colours.
+/// The most classes that colours distinguish.
 pub const MOST_CLASSES: usize = 30;
 
 /// Shades from the boundary to certainty.
@@ -62,8 +62,8 @@ impl ClassMap {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are fewer than two classes, more than [`MOST_CLASSES`], lists do not fit each other, or a
-    /// value cannot be drawn.
+    /// If there are fewer than two classes, more than [`MOST_CLASSES`], lists differ in length, or a value cannot be
+    /// drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         let sides = self.sides()?;
         let field = &sides[0].lead;
@@ -96,7 +96,7 @@ impl ClassMap {
         Ok(figure)
     }
 
-    /// For each class, by how much it leads and how sure that is.
+    /// For each class, its lead and the confidence.
     fn sides(&self) -> Result<Vec<Side>, PlotError> {
         let grid = |values: Vec<f64>| Field { xs: self.xs.clone(), ys: self.ys.clone(), values };
         let classes = self.classes.len();
@@ -107,7 +107,7 @@ impl ClassMap {
             Confidence::Decision(values) | Confidence::Boundary(values) => {
                 check_length("names of the two classes", &self.classes, 2)?;
                 grid(values.clone()).check("decision values")?;
-                // In margins 2 is sure; a function without a margin is measured by its largest value.
+                // A decision of 2 margins is certain; a function without a margin is measured by its largest value.
                 let largest = values.iter().fold(f64::MIN_POSITIVE, |most, f| most.max(f.abs()));
                 let unit = if matches!(self.confidence, Confidence::Decision(_)) { 2.0 } else { largest };
                 let sure = grid(values.iter().map(|f| (f.abs() / unit).min(1.0)).collect());
@@ -148,7 +148,7 @@ impl ClassMap {
         }
     }
 
-    /// Where a class leads, painted in stronger colours where it is surer.
+    /// The region where a class leads, in stronger colours for higher confidence.
     fn shades(&self, class: usize, side: &Side) -> Vec<Mark> {
         let last = (self.classes.len() - 1) as f64;
         let mut marks = Vec::new();
@@ -164,7 +164,7 @@ impl ClassMap {
             let rings: Vec<_> = inside.above(0.0).into_iter().map(|ring| ring.points).collect();
             if !rings.is_empty() {
                 let fill = shade(class, step);
-                // Neighbours share their border only up to rounding: a hair of outline closes it.
+                // Neighbours share their border only up to rounding: a thin outline closes the gap.
                 let outline = (step == 0).then_some(Stroke::new(fill, 0.6));
                 marks.push(Mark::Area { rings, fill, outline, tone: 0.55 * class as f64 / last });
             }

@@ -1,7 +1,7 @@
-//! Colours, and scales of them that are even to the eye.
+//! Colours, and perceptually uniform colour scales.
 //!
-//! Scales are paths in Oklab (B. Ottosson, 2020), whose distances follow what people see: equal steps of a number look
-//! like equal steps of colour, and lightness alone (a grey print) keeps the order.
+//! Scales are paths in Oklab (B. Ottosson, 2020), whose distances match perception: equal steps of a number look like
+//! equal steps of colour, and lightness alone (a grey print) preserves the order.
 
 use std::f64::consts::PI;
 use std::fmt;
@@ -12,14 +12,15 @@ pub struct Colour(pub u8, pub u8, pub u8);
 
 /// Text and strong lines.
 pub const INK: Colour = Colour(0x22, 0x26, 0x2b);
-/// Axes, tick labels and what stands back.
+/// Axes, tick labels and secondary text.
 pub const SLATE: Colour = Colour(0x5b, 0x63, 0x6d);
 /// Grid lines.
 pub const MIST: Colour = Colour(0xe4, 0xe7, 0xeb);
 /// The page.
 pub const WHITE: Colour = Colour(0xff, 0xff, 0xff);
 
-/// Colours of categories: the first six are apart from each other under the common colour-blindnesses (Okabe and Ito, 2008).
+/// Colours of categories: the first six are distinguishable with the common forms of colour blindness (Okabe and Ito,
+/// 2008).
 pub const CATEGORIES: [Colour; 10] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
@@ -68,12 +69,12 @@ impl Colour {
     }
 }
 
-/// How numbers become colours.
+/// Colour scales.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColourScale {
-    /// From dark to light: for values with an order.
+    /// From dark to light, for ordered values.
     Sequential,
-    /// Two hues around white: for values around a middle that means something.
+    /// Two hues around white, for values around a meaningful centre.
     Diverging,
 }
 
@@ -150,7 +151,7 @@ impl Oklab {
         ]
     }
 
-    /// The colour, greyed just enough for a screen to have it.
+    /// The colour, desaturated just enough for the sRGB gamut.
     fn colour(self) -> Colour {
         let shown = |c: &f64| (-1e-4..=1.0001).contains(c);
         let mut inside = self.linear();

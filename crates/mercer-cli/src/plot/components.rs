@@ -20,11 +20,11 @@ pub struct Components {
 /// One part of a sum over one variable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Component {
-    /// What it is.
+    /// Its name.
     pub name: String,
     /// The name of the variable.
     pub x_label: String,
-    /// The places that it is given at, rising.
+    /// The places of its values, rising.
     pub places: Vec<f64>,
     /// Its values there.
     pub values: Vec<f64>,
@@ -37,7 +37,7 @@ impl Components {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no curves, the lists do not fit each other, or a value cannot be drawn.
+    /// If there are no curves, lists differ in length, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_some("the parts", &self.curves.iter().map(|c| c.values.len() as f64).collect::<Vec<_>>())?;
         let mut panels = Vec::new();

@@ -19,14 +19,14 @@ pub struct Confusion {
     pub counts: Vec<Vec<u64>>,
 }
 
-/// The counts of more classes than this are not written into their cells.
+/// The most classes for which counts are written into the cells.
 const WRITTEN: usize = 16;
 
 impl Confusion {
     /// The figure: the darker a cell, the larger its share of the rows of its true class. The square root makes rare errors visible.
     ///
     /// # Errors
-    /// Where there are no classes, no rows, or the matrix does not have one row and one column for each class.
+    /// If there are no classes, no rows, or the matrix does not have one row and one column for each class.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         let classes = self.classes.len();
         check_length("rows of the confusion matrix", &self.counts, classes)?;

@@ -21,25 +21,25 @@ pub struct ContourMap {
     pub value_label: String,
     /// The function.
     pub field: Field,
-    /// The data, coloured by the value that each is known to have; may be empty.
+    /// The data, coloured by their known values; may be empty.
     pub points: Vec<(Point, Option<f64>)>,
-    /// What the data are: `training rows`.
+    /// The kind of data, such as `training rows`.
     pub points_name: String,
     /// The colours. Diverging ones are centred on 0.
     pub scale: ColourScale,
 }
 
-/// Bands of colour are at most about this many.
+/// The approximate largest number of bands of colour.
 const BANDS: usize = 20;
 
-/// More points than this have no rim.
+/// The most points drawn with a rim.
 const RIMMED: usize = 500;
 
 impl ContourMap {
     /// The figure.
     ///
     /// # Errors
-    /// Where the grid is not one or a value cannot be drawn.
+    /// If the grid is invalid or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.field.check("the values on the grid")?;
         check_points(self.points.iter().map(|(point, _)| *point))?;
@@ -50,7 +50,7 @@ impl ContourMap {
         panel.frame = Frame::Box;
         panel.marks = bands.marks(&self.field);
         let dot = self.dot();
-        // On dark bands the outline alone would be lost: a light rim sets it off.
+        // On dark bands the outline alone would be invisible: a light rim sets it off.
         let rim = Dot { radius: dot.radius + 0.9, fill: Some((WHITE, 0.8)), outline: None, ..dot };
         if self.points.len() <= RIMMED {
             panel
@@ -107,7 +107,7 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// Bands between round levels that hold the values of a field.
+    /// Bands between round levels that cover the values of a field.
     pub fn new(scale: ColourScale, field: &Field) -> Self {
         let axis = field.colour_axis("", scale);
         let levels: Vec<f64> = ticks::linear(axis.lo, axis.hi, BANDS)
@@ -120,7 +120,7 @@ impl Bands {
         let last = starts.len() - 1;
         let colours = starts.iter().enumerate().map(|(index, start)| {
             let end = starts.get(index + 1).copied().unwrap_or(axis.hi);
-            // The first and the last band are cut short by the data: their colour is that of a whole one.
+            // The data cut off the first and the last band: their colours are those of complete bands.
             let t = match index {
                 0 => 0.0,
                 i if i == last => 1.0,
@@ -136,7 +136,7 @@ impl Bands {
         self.colours.iter().rposition(|(start, _)| *start <= value).unwrap_or(0)
     }
 
-    /// What is above each level, painted one on the other, and the level lines.
+    /// The areas above each level, painted on top of each other, and the level lines.
     pub fn marks(&self, field: &Field) -> Vec<Mark> {
         let last = (self.colours.len() - 1).max(1) as f64;
         let [left, right, bottom, top] = field.bounds();

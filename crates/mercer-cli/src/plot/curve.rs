@@ -1,4 +1,4 @@
-//! A function of one variable with the data, the terms it is the sum of, or the tube around it.
+//! A function of one variable with the data, its kernel terms, or the tube around it.
 
 use super::axis::{Axis, extent};
 use super::colour::{CATEGORIES, INK, SLATE, WHITE};
@@ -16,45 +16,45 @@ pub struct FittedCurve {
     pub subtitle: String,
     /// Name of the variable.
     pub x_label: String,
-    /// Name of what is predicted.
+    /// The name of the predicted quantity.
     pub y_label: String,
     /// The data; may be empty.
     pub points: Vec<Point>,
-    /// What the data are: `training rows`.
+    /// The kind of data, such as `training rows`.
     pub points_name: String,
     /// The half width of the tube of a support vector regression.
     pub tube: Option<f64>,
     /// The data that are support vectors.
     pub support: Vec<Point>,
-    /// The places that the curve and the bumps are given at, rising.
+    /// The places of the curve and the bumps, rising.
     pub places: Vec<f64>,
     /// The curve at these places.
     pub curve: Vec<f64>,
-    /// The bumps aᵢ k(cᵢ, ·) at these places; of many, those with the largest values are drawn.
+    /// The bumps aᵢ k(cᵢ, ·) at these places; if there are many, those with the largest values are drawn.
     pub bumps: Vec<Vec<f64>>,
-    /// b, which the bumps are drawn upwards from where they share the panel of the curve.
+    /// b, the base line of the bumps if they share the panel of the curve.
     pub intercept: f64,
-    /// How many bumps there are, where not all are given.
+    /// The total number of bumps, if not all are given.
     pub all_bumps: usize,
     /// The lower and the upper end of a band around the curve; may be empty.
     pub band: Vec<(f64, f64)>,
-    /// What the band is.
+    /// The name of the band.
     pub band_name: String,
-    /// Other curves that the data leaves possible.
+    /// Draws from the posterior.
     pub draws: Vec<Vec<f64>>,
 }
 
-/// More bumps than this are not distinguished.
+/// The most bumps with distinct colours.
 pub const MOST_BUMPS: usize = 40;
 
-/// Bumps share the panel of the curve where this many times what data and curve span holds them all.
+/// Bumps share the panel of the curve if they fit within this many times the range of data and curve.
 const SHARED_SPAN: f64 = 2.5;
 
 impl FittedCurve {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no places, the lists do not fit each other, or a value cannot be drawn.
+    /// If there are no places, lists differ in length, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.check()?;
         let x = Axis::around(
@@ -122,7 +122,7 @@ impl FittedCurve {
         let mut panels = vec![main];
         let mut height = 440.0;
         if !bumps.is_empty() && !shared {
-            // Large coefficients that cancel would flatten the curve: the bumps get an axis of their own.
+            // Large coefficients that cancel would flatten the curve, so the bumps get a separate axis.
             let own = Axis::around("aᵢ k(cᵢ, x)", bumps.iter().flat_map(|bump| bump.iter().copied()), 0.06);
             let mut below = Panel::new(x.clone(), own);
             below.share = 0.55;
@@ -190,7 +190,7 @@ impl FittedCurve {
     }
 }
 
-/// The look of data points, smaller and fainter the more there are.
+/// The style of data points, smaller and fainter for larger numbers of points.
 pub fn dots(count: usize) -> Dot {
     match count {
         0..=60 => Dot::disc(3.6, INK, 0.75),

@@ -1,4 +1,4 @@
-//! What can be wrong with numbers that are to be drawn.
+//! Errors in numbers to draw.
 
 use super::figure::Point;
 
@@ -9,9 +9,9 @@ pub enum PlotError {
     /// A value is NaN, infinite, or too large for the arithmetic of axes.
     #[error("{what}: value {index} (from 0) is {value}; values must be within ±1e300")]
     NotFinite {
-        /// What the values are.
+        /// The name of the values.
         what: String,
-        /// The place, from 0.
+        /// The index, from 0.
         index: usize,
         /// The value.
         value: f64,
@@ -19,55 +19,55 @@ pub enum PlotError {
     /// There is nothing to draw.
     #[error("{what}: there are no values to draw")]
     Empty {
-        /// What the values are.
+        /// The name of the values.
         what: String,
     },
-    /// Two lists do not fit each other.
+    /// Two lists differ in length.
     #[error("{what}: {found} values, expected {expected}")]
     Length {
-        /// What the values are.
+        /// The name of the values.
         what: String,
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many there should be.
+        /// The number expected.
         expected: usize,
     },
     /// A value on a logarithmic axis is not positive.
     #[error("{what}: value {index} (from 0) is {value}; a logarithmic axis needs numbers above 0")]
     NotPositive {
-        /// What the values are.
+        /// The name of the values.
         what: String,
-        /// The place, from 0.
+        /// The index, from 0.
         index: usize,
         /// The value.
         value: f64,
     },
-    /// The places of a grid or of a line do not rise.
+    /// The places of a grid or of a line do not increase.
     #[error("{what}: value {index} (from 0), {value}, is not above the one before it")]
     NotRising {
-        /// What the values are.
+        /// The name of the values.
         what: String,
-        /// The place, from 0.
+        /// The index, from 0.
         index: usize,
         /// The value.
         value: f64,
     },
-    /// The number of classes is not one that colours tell apart.
+    /// The number of classes cannot be distinguished by colours.
     #[error("there are {found} classes; a map shows from 2 to {most}")]
     Classes {
-        /// How many there are.
+        /// The number found.
         found: usize,
         /// The most that a map shows.
         most: usize,
     },
-    /// A sample has a class that is not there.
+    /// A sample has an unknown class.
     #[error("sample {index} (from 0) has class {found}, but there are {classes} classes, counted from 0")]
     Class {
         /// The sample, from 0.
         index: usize,
         /// Its class.
         found: usize,
-        /// How many classes there are.
+        /// The number of classes.
         classes: usize,
     },
     /// The picture would be empty or too large.
@@ -83,12 +83,12 @@ pub enum PlotError {
     /// The picture could not be drawn.
     #[error("the picture could not be drawn: {reason}")]
     Drawing {
-        /// What went wrong.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Refuses what is not a number that can be drawn.
+/// Rejects numbers that cannot be drawn.
 pub fn check(what: &str, values: impl IntoIterator<Item = f64>) -> Result<(), PlotError> {
     let wrong = values.into_iter().enumerate().find(|(_, value)| value.is_nan() || value.abs() > 1e300);
     match wrong {
@@ -97,13 +97,13 @@ pub fn check(what: &str, values: impl IntoIterator<Item = f64>) -> Result<(), Pl
     }
 }
 
-/// Refuses points of the data that cannot be drawn.
+/// Rejects points of the data that cannot be drawn.
 pub fn check_points(points: impl Iterator<Item = Point> + Clone) -> Result<(), PlotError> {
     check("x of the data", points.clone().map(|(x, _)| x))?;
     check("y of the data", points.map(|(_, y)| y))
 }
 
-/// Refuses what is not above 0.
+/// Rejects numbers that are not above 0.
 pub fn check_positive(what: &str, values: impl IntoIterator<Item = f64>) -> Result<(), PlotError> {
     match values.into_iter().enumerate().find(|(_, value)| *value <= 0.0) {
         Some((index, value)) => Err(PlotError::NotPositive { what: what.into(), index, value }),
@@ -111,12 +111,12 @@ pub fn check_positive(what: &str, values: impl IntoIterator<Item = f64>) -> Resu
     }
 }
 
-/// Refuses an empty list.
+/// Rejects an empty list.
 pub fn check_some<T>(what: &str, values: &[T]) -> Result<(), PlotError> {
     if values.is_empty() { Err(PlotError::Empty { what: what.into() }) } else { Ok(()) }
 }
 
-/// Refuses a list of another length.
+/// Rejects a list of another length.
 pub fn check_length<T>(what: &str, values: &[T], expected: usize) -> Result<(), PlotError> {
     match values.len() {
         found if found == expected => Ok(()),

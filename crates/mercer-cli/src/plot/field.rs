@@ -1,4 +1,4 @@
-//! Values on a grid, and where they are above a level: marching squares.
+//! Values on a grid, and the areas above a level, by marching squares.
 
 use super::axis::{Axis, extent};
 use super::colour::ColourScale;
@@ -16,12 +16,12 @@ pub struct Field {
     pub values: Vec<f64>,
 }
 
-/// A closed line around what is above a level.
+/// A closed line around an area above a level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ring {
-    /// Its points, what is above to the left.
+    /// Its points, with the area above to the left.
     pub points: Vec<Point>,
-    /// Whether each point is on the edge of the grid, where the ring closes what the grid cuts off.
+    /// Whether each point is on the edge of the grid, where the ring closes an area cut off by the grid.
     pub on_edge: Vec<bool>,
 }
 
@@ -63,7 +63,7 @@ impl Ring {
 }
 
 impl Field {
-    /// Refuses a grid with fewer than two rows or columns, one that does not rise, and values that cannot be drawn.
+    /// Rejects a grid with fewer than two rows or columns, one that does not increase, and values that cannot be drawn.
     pub fn check(&self, what: &str) -> Result<(), PlotError> {
         for (axis, places) in [("columns", &self.xs), ("rows", &self.ys)] {
             let name = format!("{what}, {axis} of the grid");
@@ -92,7 +92,7 @@ impl Field {
         [Axis::linear(x, left, right), Axis::linear(y, bottom, top)]
     }
 
-    /// The values that the ends of a colour scale stand for.
+    /// The values at the ends of a colour scale.
     pub fn colour_axis(&self, label: &str, scale: ColourScale) -> Axis {
         let (lo, hi) = extent(self.values.iter().copied());
         let (lo, hi) = scale.ends(lo, hi);
@@ -172,8 +172,8 @@ impl March<'_> {
         rings
     }
 
-    /// Links the edges of one cell that the ring crosses: from where it leaves what is above, going around the cell
-    /// against the clock, to where it enters.
+    /// Links the edges of one cell that the ring crosses: from where it leaves the area above, counterclockwise around
+    /// the cell, to where it enters.
     fn cell(&self, i: usize, j: usize, next: &mut [usize]) {
         let corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)].map(|(i, j)| self.value(i, j));
         let above = corners.map(|value| value.is_some_and(|value| value >= self.level));
@@ -192,7 +192,7 @@ impl March<'_> {
         }
     }
 
-    /// Where the level crosses an edge, and whether that is on the edge of the grid.
+    /// The crossing of the level with an edge, and whether it is on the edge of the grid.
     fn crossing(&self, edge: usize) -> (Point, bool) {
         let (node, upright) = (edge / 2, edge % 2);
         let (i, j) = (node % self.width, node / self.width);
@@ -242,7 +242,7 @@ mod tests {
         Field { xs: places.clone(), ys: places.clone(), values }
     }
 
-    /// The area that rings enclose, holes taken off: above is to the left, so outer rings count positive.
+    /// The area that rings enclose, minus holes: the area above is to the left, so outer rings count as positive.
     fn area(rings: &[Ring]) -> f64 {
         let twice = |points: &[Point]| -> f64 {
             let n = points.len();

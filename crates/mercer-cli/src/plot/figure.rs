@@ -1,4 +1,4 @@
-//! A figure: panels of marks in the units of the data, with what explains them. It is laid out on a page as a
+//! A figure: panels of marks in the units of the data, with titles and keys. It is laid out on a page as a
 //! [`Scene`](super::scene::Scene), or in the cells of a terminal.
 
 use super::axis::Axis;
@@ -12,9 +12,9 @@ pub type Point = (f64, f64);
 /// A picture with its title, panels and keys.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// More about it, in one line; may be empty.
+    /// The subtitle; may be empty.
     pub subtitle: String,
     /// Width of the page in points.
     pub width: f64,
@@ -22,22 +22,22 @@ pub struct Figure {
     pub height: f64,
     /// The panels, from top to bottom, at least one.
     pub panels: Vec<Panel>,
-    /// What the marks mean.
+    /// The legend.
     pub legend: Vec<Key>,
-    /// What the colours mean.
+    /// The colour key.
     pub bar: Option<ColourBar>,
-    /// What a terminal shows instead, where the figure needs more than its cells.
+    /// The figure shown in a terminal instead, if the cells of a terminal are not enough.
     pub in_terminal: Option<Box<Figure>>,
 }
 
 /// Marks on two axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// To the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Upwards.
+    /// The vertical axis.
     pub y: Axis,
-    /// What is drawn, back to front.
+    /// The marks, back to front.
     pub marks: Vec<Mark>,
     /// How the axes are drawn.
     pub frame: Frame,
@@ -54,7 +54,7 @@ pub struct Panel {
 pub enum Frame {
     /// A line below and a grid.
     Grid,
-    /// A box around what fills it.
+    /// A box around the contents.
     Box,
     /// Nothing: the marks draw their own.
     Bare,
@@ -67,17 +67,17 @@ pub enum Mark {
     Line {
         /// The points.
         points: Vec<Point>,
-        /// Its look.
+        /// Its style.
         stroke: Stroke,
     },
     /// A point for each sample.
     Dots {
         /// The points.
         points: Vec<Point>,
-        /// Their look.
+        /// Their style.
         dot: Dot,
     },
-    /// What rings enclose; a ring inside another cuts a hole.
+    /// The area enclosed by rings; a ring inside another cuts a hole.
     Area {
         /// The rings.
         rings: Vec<Vec<Point>>,
@@ -85,10 +85,10 @@ pub enum Mark {
         fill: Colour,
         /// The outline.
         outline: Option<Stroke>,
-        /// How much of a cell is filled in a terminal without colours, from 0 to 1.
+        /// The fraction of a cell that is filled in a terminal without colours, from 0 to 1.
         tone: f64,
     },
-    /// A sheet in space that what is behind it shines through.
+    /// A translucent sheet in space.
     Sheet {
         /// Its outline.
         ring: Vec<Point>,
@@ -99,13 +99,13 @@ pub enum Mark {
     },
     /// Rectangles without seams between them.
     Cells(Vec<Cell>),
-    /// Words in the units of the data.
+    /// Text at a position in the units of the data.
     Words {
-        /// Where they are.
+        /// The position.
         at: Point,
-        /// The part of them that is there.
+        /// The part of the text at that position.
         anchor: Anchor,
-        /// The words.
+        /// The text.
         words: String,
         /// Their size.
         size: f64,
@@ -123,7 +123,7 @@ pub struct Cell {
     pub y: (f64, f64),
     /// The fill.
     pub fill: Colour,
-    /// As of [`Mark::Area`].
+    /// As for [`Mark::Area`].
     pub tone: f64,
 }
 
@@ -135,7 +135,7 @@ pub fn glyph(index: usize) -> char {
     GLYPHS[index % GLYPHS.len()]
 }
 
-/// The look of points.
+/// The style of points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dot {
     /// The radius on the page.
@@ -144,7 +144,7 @@ pub struct Dot {
     pub fill: Option<(Colour, f64)>,
     /// The outline.
     pub outline: Option<Stroke>,
-    /// What stands for it in a terminal.
+    /// The sign in a terminal.
     pub glyph: char,
 }
 
@@ -175,13 +175,13 @@ impl Dot {
 /// An entry of the legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
-    /// What it looks like.
+    /// The key.
     pub symbol: Symbol,
-    /// What it means.
+    /// The text.
     pub label: String,
 }
 
-/// What a legend shows of a mark.
+/// The key of a mark in a legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Symbol {
     /// A piece of a line.
@@ -274,7 +274,7 @@ impl Figure {
     /// The figure as a PNG file, `scale` pixels to a point.
     ///
     /// # Errors
-    /// Where the scale gives no picture, or one of more than 20,000 pixels along an edge.
+    /// If the scale gives no picture, or one of more than 20,000 pixels along an edge.
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, PlotError> {
         self.scene().to_png(scale)
     }

@@ -13,7 +13,7 @@ pub const FILE: &[u8] = include_bytes!("../../fonts/MercerSans-Regular.ttf");
 /// The typeface; a test makes sure that it is not `None`.
 pub static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(FILE, 0).ok());
 
-/// What a character that the typeface lacks is taken to be wide: a square.
+/// The assumed width of a character that the typeface lacks: a square.
 const FULL_WIDTH: f64 = 1.0;
 
 /// Width of a text at a size.
@@ -30,7 +30,7 @@ fn plain_width(words: &str) -> f64 {
     words.chars().map(of).sum()
 }
 
-/// How far a character of a face moves the next one at size 1; none where the face lacks it.
+/// The advance width of a character at size 1; `None` if the face lacks it.
 fn advance(face: &Face<'_>, character: char) -> Option<f64> {
     let advance = face.glyph_hor_advance(face.glyph_index(character)?)?;
     Some(f64::from(advance) / f64::from(face.units_per_em()))
@@ -41,7 +41,7 @@ pub fn covers(character: char) -> bool {
     FACE.as_ref().is_some_and(|face| face.glyph_index(character).is_some())
 }
 
-/// The text, its end replaced by an ellipsis where it is wider than `limit`.
+/// The text, with its end replaced by an ellipsis if it is wider than `limit`.
 pub fn shortened(words: &str, size: f64, limit: f64) -> String {
     if width(words, size) <= limit {
         return words.to_owned();

@@ -6,14 +6,14 @@ use super::error::{PlotError, check, check_length, check_some};
 use super::figure::{Cell, ColourBar, Figure, Frame, Mark, Panel, Ramp};
 use super::ticks;
 
-/// A heat map of a square matrix. The first row is at the top, as matrices are written.
+/// A heat map of a square matrix. The first row is at the top.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap {
     /// The title.
     pub title: String,
     /// The line under it; may be empty.
     pub subtitle: String,
-    /// What rows and columns are.
+    /// The name of rows and columns.
     pub label: String,
     /// Number of rows, and of columns.
     pub order: usize,
@@ -26,14 +26,14 @@ pub struct HeatMap {
 /// Above this many cells along a side, each drawn cell is the mean of several.
 const MOST_CELLS: usize = 128;
 
-/// Colours are distinguished up to this many.
+/// The number of distinct colours.
 const SHADES: f64 = 96.0;
 
 impl HeatMap {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no values, their number is not the square of the order, or one cannot be drawn.
+    /// If there are no values, their number is not the square of the order, or one cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_some("the matrix", &self.values)?;
         check_length("the matrix", &self.values, self.order * self.order)?;

@@ -13,7 +13,7 @@ const APART: f64 = 18.0;
 /// Height of a row.
 const ROW: f64 = 17.0;
 
-/// Draws the legend in rows from `top`; where it ends.
+/// Draws the legend in rows from `top`; returns its lower end.
 pub fn legend(keys: &[Key], left: f64, top: f64, room: f64, items: &mut Vec<Item>) -> f64 {
     if keys.is_empty() {
         return top;

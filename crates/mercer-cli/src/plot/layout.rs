@@ -1,4 +1,4 @@
-//! A figure on its page: room for titles, keys and labels is measured, and the panels get the rest.
+//! The layout of a figure: titles, keys and labels are measured, and the panels fill the remaining space.
 
 use super::axis::{Axis, Marking};
 use super::colour::{INK, MIST, SLATE};
@@ -50,7 +50,7 @@ pub fn scene(figure: &Figure) -> Scene {
     for ((panel, area), ticks) in figure.panels.iter().zip(&panels).zip(&body.vertical) {
         draw_panel(panel, *area, ticks, &mut items);
     }
-    // The colours are those of the panels in a box, where some are.
+    // The colours belong to the panels in a box, if there are any.
     let boxed = |panel: &&Panel| panel.frame == Frame::Box;
     let any_boxed = figure.panels.iter().any(|panel| boxed(&panel));
     let coloured = figure.panels.iter().zip(&panels).filter(|(panel, _)| !any_boxed || boxed(panel));
@@ -68,7 +68,7 @@ pub fn scene(figure: &Figure) -> Scene {
     Scene { width: figure.width, height: figure.height, description, items }
 }
 
-/// What the panels share: their left and right edges and the ticks of their vertical axes.
+/// The common layout of the panels: their left and right edges and the ticks of their vertical axes.
 struct Body {
     left: f64,
     right: f64,
@@ -78,7 +78,7 @@ struct Body {
 impl Body {
     fn new(figure: &Figure, right: f64) -> Self {
         let shares: f64 = figure.panels.iter().map(|panel| panel.share).sum();
-        // The height that is left for panels is known only after the legend; two thirds of the page is near enough to
+        // The remaining height for panels is known only after the legend; two thirds of the page is close enough to
         // choose the number of ticks.
         let height = |panel: &Panel| 0.66 * figure.height * panel.share / shares;
         let vertical: Vec<Ticks> = figure
@@ -143,7 +143,7 @@ pub struct Projection<'a> {
 }
 
 impl Projection<'_> {
-    /// Where a point is. Far outside it is cut short, so that numbers on the page stay small.
+    /// The position of a point, clamped far outside of the page, so that numbers on the page stay small.
     pub fn place(&self, (x, y): (f64, f64)) -> Place {
         let near = |fraction: f64| fraction.clamp(-20.0, 21.0);
         let right = self.area.left + near(self.panel.x.fraction(x)) * self.area.width;
@@ -201,7 +201,7 @@ fn draw_panel(panel: &Panel, area: Rectangle, vertical: &Ticks, items: &mut Vec<
     notes(panel, area, &horizontal, vertical, items);
 }
 
-/// Draws the ticks of both axes and what they say.
+/// Draws the ticks of both axes with their labels.
 fn draw_ticks(projection: &Projection<'_>, horizontal: &Ticks, vertical: &Ticks, items: &mut Vec<Item>) {
     let area = projection.area;
     let (along, up) = (|x: f64| projection.along(x), |y: f64| projection.up(y));
@@ -227,7 +227,7 @@ fn draw_ticks(projection: &Projection<'_>, horizontal: &Ticks, vertical: &Ticks,
     items.push(Item::lines(strokes, Stroke::new(SLATE, 1.0)));
 }
 
-/// Ticks of a horizontal axis, as many as their labels have room for.
+/// Ticks of a horizontal axis, as many as there is room for labels.
 fn fitting(axis: &Axis, width: f64) -> Ticks {
     let mut most = (width / 56.0) as usize;
     loop {
@@ -267,7 +267,7 @@ fn notes(panel: &Panel, area: Rectangle, horizontal: &Ticks, vertical: &Ticks, i
     }
 }
 
-/// Small words that stand back.
+/// Small secondary text.
 pub fn small(at: Place, anchor: Anchor, label: &str) -> Item {
     Item::Text(Text { colour: SLATE, ..words(at, anchor, label, SMALL) })
 }

@@ -35,7 +35,7 @@ impl LiftedPoints {
     /// The figure. In a terminal it is a map of the classes.
     ///
     /// # Errors
-    /// Where there are no points or a value cannot be drawn.
+    /// If there are no points or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_length("names of the two classes", &self.classes, 2)?;
         if self.points.is_empty() {

@@ -21,7 +21,7 @@ pub struct LinePlot {
     pub lines: Vec<NamedLine>,
     /// Thin grey lines behind the others, with their name; may be empty.
     pub background: (String, Vec<Vec<Point>>),
-    /// Dashed lines to compare with, each with its name.
+    /// Dashed lines for comparison, each with its name.
     pub references: Vec<(String, Vec<Point>)>,
     /// Points with the line whose colour they have, and their name.
     pub dots: Vec<(usize, String, Vec<Point>)>,
@@ -29,14 +29,14 @@ pub struct LinePlot {
     pub square: bool,
 }
 
-/// An axis before the values on it are known.
+/// An axis whose range may depend on the values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
-    /// What it measures.
+    /// The name of the quantity.
     pub label: String,
-    /// How numbers are spread over it.
+    /// The scale.
     pub spacing: Spacing,
-    /// Its ends; none for an axis around its values.
+    /// Its ends; `None` for an axis around its values.
     pub ends: Option<(f64, f64)>,
 }
 
@@ -100,7 +100,7 @@ impl LinePlot {
     /// The figure.
     ///
     /// # Errors
-    /// Where there is no line, a line has no points, or a value cannot be drawn.
+    /// If there is no line, a line has no points, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_some("lines", &self.lines)?;
         for line in &self.lines {

@@ -6,12 +6,12 @@ use super::figure::{Cell, Dot, Mark, Point};
 use super::layout::{self, Projection};
 use super::scene::{Item, Place, Stroke, Text};
 
-/// Above this many points they become small dots, and those that fall on each other are drawn once.
+/// The number of points above which they become small dots, with coinciding ones drawn once.
 const CROWD: usize = 2_000;
-/// At most this many dots are drawn for a crowd.
+/// The most dots drawn.
 const MOST_DOTS: usize = 20_000;
 
-/// The items that draw a mark.
+/// The items of a mark.
 pub fn draw(mark: &Mark, projection: &Projection<'_>) -> Vec<Item> {
     let places = |points: &[Point]| -> Vec<Place> { points.iter().map(|p| projection.place(*p)).collect() };
     match mark {

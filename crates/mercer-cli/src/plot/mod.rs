@@ -1,4 +1,4 @@
-//! Drawing: numbers in, pictures out.
+//! Drawing of pictures from numbers.
 //!
 //! A kind of picture is a plain struct of numbers and names whose `figure()` checks them and gives a [`Figure`]; that is
 //! written as SVG, PNG or PDF, or as text for a terminal. This module does not depend on models or files.

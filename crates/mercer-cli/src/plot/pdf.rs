@@ -1,4 +1,4 @@
-//! Scenes as PDF 1.7, the same bytes for the same scene: one page, words as text in the program's own typeface, which is embedded.
+//! Scenes as PDF 1.7, the same bytes for the same scene: one page, with text in the program's own, embedded typeface.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use super::scene::{Anchor, Item, Place, Scene, Stroke, Text};
 use super::svg::{RAISED_BY, RAISED_SIZE, drawn, number, runs};
 use super::{font, system_font};
 
-/// How far the control points of a quarter of a circle are from its ends, in radii.
+/// The distance of the control points of a quarter circle from its ends, in radii.
 const QUARTER: f64 = 0.552_284_75;
 
 impl Scene {
@@ -32,7 +32,7 @@ impl Scene {
     }
 }
 
-/// The operators of the page, and what they refer to.
+/// The operators of the page, and the resources they use.
 #[derive(Default)]
 struct Page<'a> {
     out: String,
@@ -40,7 +40,7 @@ struct Page<'a> {
     opacities: BTreeSet<u32>,
     /// The glyphs of our typeface that are used, with their characters.
     glyphs: BTreeMap<u16, char>,
-    /// A typeface for characters that ours lacks; they are drawn as outlines.
+    /// A typeface for characters missing in ours, which are drawn as outlines.
     other: Option<Face<'a>>,
 }
 
@@ -50,7 +50,7 @@ impl Page<'_> {
             Item::Path { parts, closed, fill, stroke, crisp } => {
                 let mut path = String::new();
                 parts.iter().for_each(|part| lines(part, *closed, &mut path));
-                // Without the outline, viewers show hairs between neighbours.
+                // Without the outline, viewers show thin gaps between neighbours.
                 let seam = || fill.map(|(colour, opacity)| Stroke::new(colour, 0.4).faint(opacity));
                 let stroke = if *crisp { stroke.or_else(seam) } else { *stroke };
                 self.paint(&path, *fill, stroke, parts.len() > 1);
@@ -242,7 +242,7 @@ impl Document {
 
     fn begin(&mut self) {
         if self.bytes.is_empty() {
-            // Four bytes above 127 say that the file is not text.
+            // Four bytes above 127 mark the file as binary.
             self.bytes.extend_from_slice(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n");
         }
         self.starts.push(self.bytes.len());

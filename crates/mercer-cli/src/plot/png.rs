@@ -11,14 +11,14 @@ use super::scene::{Anchor, Item, Place, Scene, Stroke, Text};
 use super::svg::{RAISED_BY, RAISED_SIZE, drawn, runs};
 use super::{font, system_font};
 
-/// More pixels than this along one edge are refused.
+/// The most pixels along one edge.
 const MOST_PIXELS: f64 = 20_000.0;
 
 impl Scene {
     /// The scene as a PNG file, `scale` pixels to a point.
     ///
     /// # Errors
-    /// Where the scale is not positive or the picture would be more than 20,000 pixels wide or high.
+    /// If the scale is not positive or the picture would be more than 20,000 pixels wide or high.
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, PlotError> {
         let (width, height) = ((self.width * scale).round(), (self.height * scale).round());
         let allowed = 1.0..=MOST_PIXELS;
@@ -61,7 +61,7 @@ fn add_lacking(item: &Item, lacking: &mut Vec<char>) {
     }
 }
 
-/// How a shape is painted.
+/// The paint of a shape.
 #[derive(Clone, Copy)]
 struct Look {
     fill: Option<(Colour, f64)>,
@@ -74,7 +74,7 @@ struct Canvas<'a> {
     pixels: Pixmap,
     /// From points to pixels.
     fit: Transform,
-    /// Our own typeface, then one for what it lacks.
+    /// Our own typeface, then one for missing characters.
     faces: Vec<&'a Face<'a>>,
 }
 
@@ -175,7 +175,7 @@ fn paint(Colour(r, g, b): Colour, opacity: f64, smooth: bool) -> Paint<'static> 
     paint
 }
 
-/// Lines through the points of each part; none where there are no points.
+/// Lines through the points of each part; `None` if there are no points.
 fn lines(parts: &[Vec<Place>], closed: bool) -> Option<Path> {
     let mut path = PathBuilder::new();
     for part in parts {

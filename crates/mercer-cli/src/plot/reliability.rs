@@ -1,4 +1,4 @@
-//! A reliability diagram: how often what is predicted with a probability happens.
+//! A reliability diagram: observed frequencies against predicted probabilities.
 
 use super::axis::{Axis, Marking};
 use super::colour::{CATEGORIES, INK, WHITE};
@@ -22,11 +22,11 @@ pub struct Reliability {
 pub struct ReliabilityBin {
     /// The interval.
     pub ends: (f64, f64),
-    /// How many samples are in it.
+    /// The number of samples in it.
     pub count: usize,
-    /// The mean of their predicted probabilities; not used where there are none.
+    /// The mean of their predicted probabilities; not used without samples.
     pub predicted: f64,
-    /// The share of them that it came true for; not used where there are none.
+    /// The share of correct predictions; not used without samples.
     pub observed: f64,
 }
 
@@ -34,7 +34,7 @@ impl Reliability {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no bins, no samples in them, or a value cannot be drawn.
+    /// If there are no bins, no samples in them, or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         check_some("bins", &self.bins)?;
         check("ends of the bins", self.bins.iter().flat_map(|bin| [bin.ends.0, bin.ends.1]))?;

@@ -1,11 +1,11 @@
-//! A scene: what is on the page, in points from its top left corner.
+//! A scene: the items of a page, in points from its top left corner.
 
 use super::colour::Colour;
 
-/// A place on the page: to the right, and down.
+/// A position on the page: to the right, and down.
 pub type Place = (f64, f64);
 
-/// What is drawn, back to front.
+/// A page of items, back to front.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
     /// Width of the page.
@@ -14,14 +14,15 @@ pub struct Scene {
     pub height: f64,
     /// A description for readers who cannot see the picture.
     pub description: String,
-    /// What is on it.
+    /// The items.
     pub items: Vec<Item>,
 }
 
-/// One thing on the page.
+/// An item of the page.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
-    /// Lines through points, filled, stroked or both. Where rings lie inside others, even-odd decides what is filled.
+    /// Lines through points, filled, stroked or both. If rings lie inside others, the even-odd rule decides which areas
+    /// are filled.
     Path {
         /// The points of each part.
         parts: Vec<Vec<Place>>,
@@ -34,7 +35,7 @@ pub enum Item {
         /// Whether edges fall on whole pixels, so that neighbours leave no seam.
         crisp: bool,
     },
-    /// Discs of one size and look.
+    /// Discs of one size and style.
     Discs {
         /// Their centres.
         centres: Vec<Place>,
@@ -56,7 +57,7 @@ pub enum Item {
     },
 }
 
-/// A line's look.
+/// The style of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
     /// Its colour.
@@ -88,14 +89,14 @@ impl Stroke {
     }
 }
 
-/// Words at a place.
+/// Text at a position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
-    /// Where the baseline starts, has its middle or ends.
+    /// The position of the start, middle or end of the baseline.
     pub at: Place,
-    /// What is at that place.
+    /// The part of the text at that position.
     pub anchor: Anchor,
-    /// The words. Superscript digits are set as raised figures.
+    /// The text. Superscript digits are set as raised figures.
     pub words: String,
     /// Size of the type.
     pub size: f64,
@@ -105,7 +106,7 @@ pub struct Text {
     pub upwards: bool,
 }
 
-/// The part of a text that is at its place.
+/// The part of a text at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// Its start.
@@ -165,7 +166,7 @@ impl Item {
         Self::Path { parts, closed: true, fill: Some((colour, 1.0)), stroke: None, crisp: true }
     }
 
-    /// Separate lines of one look.
+    /// Separate lines of one style.
     pub fn lines(parts: Vec<Vec<Place>>, stroke: Stroke) -> Self {
         Self::Path { parts, closed: false, fill: None, stroke: Some(stroke), crisp: false }
     }

@@ -8,7 +8,7 @@ use super::field::Field;
 use super::figure::{ColourBar, Dot, Figure, Frame, Key, Mark, Panel, Point, Ramp};
 use super::scene::{Anchor, Stroke};
 
-/// A surface, its quadrilaterals painted from the back to the front.
+/// A surface, with its quadrilaterals painted from back to front.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surface {
     /// The title.
@@ -23,18 +23,18 @@ pub struct Surface {
     pub field: Field,
     /// The data with their values; may be empty.
     pub points: Vec<(Point, f64)>,
-    /// What the data are: `training rows`.
+    /// The kind of data, such as `training rows`.
     pub points_name: String,
     /// The colours. Diverging ones are centred on 0.
     pub scale: ColourScale,
 }
 
-/// The box is turned by this angle, in degrees, and seen from this one above the ground.
+/// The rotation of the box and the elevation of the view, in degrees.
 const TURN: f64 = 32.0;
 const RISE: f64 = 27.0;
 /// Height of the box; its ground is 2 × 2.
 const HEIGHT: f64 = 1.35;
-/// Where the light comes from, in the box: left, front, above.
+/// The direction of the light, in the box: left, front, above.
 const LIGHT: [f64; 3] = [-0.50, -0.42, 0.76];
 
 const PANE: Colour = Colour(0xf7, 0xf8, 0xfa);
@@ -43,7 +43,7 @@ impl Surface {
     /// The figure. In a terminal it is a contour map.
     ///
     /// # Errors
-    /// Where the grid is not one or a value cannot be drawn.
+    /// If the grid is invalid or a value cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.field.check("the values on the grid")?;
         check_points(self.points.iter().map(|(point, _)| *point))?;
@@ -69,7 +69,7 @@ impl Surface {
         if !self.points.is_empty() {
             figure.legend.push(Key::dot(dot, &self.points_name));
         }
-        // The upright axis has the name of the value; the bar goes without.
+        // The upright axis has the name of the value, so the bar has none.
         figure.bar = Some(ColourBar {
             axis: self.field.colour_axis("", self.scale),
             colours: Ramp::Smooth(self.scale),
@@ -122,7 +122,7 @@ fn depth([u, v, _]: Corner) -> f64 {
     v * cos - u * sin
 }
 
-/// Where a place of the box is seen: to the right and up.
+/// The projection of a place of the box: to the right and up.
 fn flat(corner: Corner) -> Point {
     let [u, v, w] = corner;
     let (sin, cos) = TURN.to_radians().sin_cos();
@@ -130,7 +130,7 @@ fn flat(corner: Corner) -> Point {
     (u * cos + v * sin, w * up_cos + depth(corner) * up_sin)
 }
 
-/// How directly the light meets a face, from 0 to 1.
+/// The illumination of a face, from 0 to 1.
 fn light(corners: &[Corner; 4]) -> f64 {
     let along = |a: Corner, b: Corner| [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
     let (a, b) = (along(corners[0], corners[2]), along(corners[1], corners[3]));
@@ -140,7 +140,7 @@ fn light(corners: &[Corner; 4]) -> f64 {
     if length > 0.0 { (towards / length).max(0.0) } else { 0.0 }
 }
 
-/// A colour in that light.
+/// A colour under that illumination.
 fn lit(colour: Colour, light: f64) -> Colour {
     let shade = 0.36 * (1.0 - light);
     colour.mix(Colour(0, 0, 0), shade).mix(Colour(255, 255, 255), 0.14 * light.powi(3))
@@ -162,7 +162,7 @@ impl Space {
         depth(corner)
     }
 
-    /// Where a place of the box is seen: to the right and up.
+    /// The projection of a place of the box: to the right and up.
     pub fn flat(corner: Corner) -> Point {
         flat(corner)
     }
@@ -207,7 +207,7 @@ impl Space {
         marks
     }
 
-    /// The edges that carry ticks, what the ticks say, and the names of the axes.
+    /// The edges with ticks, their labels, and the names of the axes.
     pub fn labels(&self) -> Vec<Mark> {
         let mut marks = Vec::new();
         let edge = Stroke::new(SLATE, 1.0);

@@ -1,16 +1,17 @@
-//! Scenes as SVG, the same text for the same scene: numbers have two decimals, and nothing depends on order of hashing.
+//! Scenes as SVG, the same text for the same scene: numbers have two decimals, and the output does not depend on the
+//! order of hashing.
 
 use std::fmt::Write;
 
 use super::scene::{Anchor, Item, Place, Scene, Stroke, Text};
 use super::ticks::RAISED_FIGURES;
 
-/// Typefaces with the widths that the layout is made with, on one system or another; the first is our own subset.
+/// Typefaces with the widths used in the layout, on different systems; the first is our own subset.
 const FACES: &str = "Mercer Sans, Liberation Sans, Arimo, Helvetica, Arial, sans-serif";
 
-/// How raised figures are set, relative to the size of their text.
+/// The size of raised figures, relative to their text.
 pub const RAISED_SIZE: f64 = 0.7;
-/// How far they are above the baseline, relative to the same.
+/// Their height above the baseline, relative to their text.
 pub const RAISED_BY: f64 = 0.38;
 
 impl Scene {
@@ -165,7 +166,7 @@ pub fn runs(words: &str) -> Vec<(bool, String)> {
     runs
 }
 
-/// A number with at most two decimals, and no more than it needs.
+/// A number with at most two decimals, without trailing zeros.
 pub fn number(value: f64) -> String {
     let mut text = format!("{value:.2}");
     if text.contains('.') {
@@ -179,7 +180,7 @@ fn path(parts: &[Vec<Place>], closed: bool) -> String {
     for part in parts {
         let Some(first) = part.first() else { continue };
         let _ = write!(data, "M{} {}", number(first.0), number(first.1));
-        // Points that fall on the one before add bytes and no ink, save where they are all there is.
+        // Points equal to the one before are left out, unless there are no others.
         let mut last = (number(first.0), number(first.1));
         let mut drawn = 1;
         for place in &part[1..] {
@@ -209,7 +210,7 @@ pub fn drawn(character: char) -> char {
     }
 }
 
-/// Words as XML character data.
+/// Text as XML character data.
 fn escaped(words: &str) -> String {
     let mut out = String::with_capacity(words.len());
     for character in words.chars() {

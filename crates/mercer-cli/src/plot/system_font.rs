@@ -1,13 +1,12 @@
-//! A typeface of the system for names in a script that our own lacks, which is better than empty boxes. Letters are set one
-//! by one: scripts whose letters change with their neighbours are not joined.
+//! Finds a typeface of the system for characters that our own lacks. Letters are set one by one, without the ligatures
+//! of cursive scripts.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use ttf_parser::Face;
 
-/// The file, of those installed, that has most of these characters; the first by name where several do. None where none has
-/// any.
+/// The installed file with most of these characters; the first by name of several. `None` if none has any.
 pub fn with_most_of(characters: &[char]) -> Option<Vec<u8>> {
     let mut files = Vec::new();
     folders().iter().for_each(|folder| collect(folder, &mut files));
@@ -27,7 +26,7 @@ pub fn with_most_of(characters: &[char]) -> Option<Vec<u8>> {
     best.map(|(_, bytes)| bytes)
 }
 
-/// Where systems keep their typefaces.
+/// The folders of typefaces on different systems.
 fn folders() -> Vec<PathBuf> {
     let fixed = ["/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts", "/Library/Fonts"]
         .map(PathBuf::from);

@@ -5,12 +5,12 @@ use super::colour::Colour;
 use super::figure::{ColourBar, Dot, Figure, Frame, Key, Mark, Panel, Point, Ramp, Symbol};
 use super::scene::Stroke;
 
-/// What a figure is shown in.
+/// The terminal for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminal {
     /// Characters in a line, at least 20 are used.
     pub width: usize,
-    /// Lines. Every panel has three at least, and the words around it: in fewer than 20 the text may be longer.
+    /// Lines. Every panel has at least three, plus the text around it, so that the output may exceed a height below 20.
     pub height: usize,
     /// Whether it shows colours.
     pub colour: bool,
@@ -19,11 +19,11 @@ pub struct Terminal {
 /// From empty to full.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
 
-/// Above this many points a cell shows dots instead of signs.
+/// The number of points above which a cell shows dots instead of signs.
 const CROWD: usize = 150;
 
 impl Figure {
-    /// The figure as lines of text, none of them ending in blanks.
+    /// The figure as lines of text, without trailing blanks.
     pub fn to_text(&self, terminal: Terminal) -> String {
         if let Some(instead) = &self.in_terminal {
             return instead.to_text(terminal);
@@ -71,7 +71,7 @@ fn written(axis: &Axis) -> bool {
     axis.ticks(4).labelled.iter().any(|(_, label)| !label.is_empty())
 }
 
-/// Rows with ticks, from the top, and what they say.
+/// Rows with ticks, from the top, and their labels.
 fn vertical_ticks(panel: &Panel, rows: usize) -> Vec<(usize, String)> {
     let ticks = panel.y.ticks((rows / 3).max(2)).labelled.into_iter();
     let row = |value: f64| ((1.0 - panel.y.fraction(value)) * rows as f64 - 0.5).round();
@@ -158,12 +158,12 @@ fn legend(keys: &[Key], terminal: Terminal) -> Vec<String> {
     lines
 }
 
-/// Whether a line stands back on the page: a terminal has no faint dots, and many such lines would hide the others.
+/// Whether a line is faint on the page: a terminal has no faint dots, and many such lines would hide the others.
 fn is_faint(stroke: &Stroke) -> bool {
     stroke.opacity < 0.5
 }
 
-/// What shades mean, in one line.
+/// The meaning of shades, in one line.
 fn shades(bar: &ColourBar, terminal: Terminal) -> String {
     let ends = [&bar.axis.lo, &bar.axis.hi].map(|value| super::ticks::number(*value));
     let ramp: String = match (&bar.colours, terminal.colour) {
@@ -201,9 +201,9 @@ fn shortened(text: &str, width: usize) -> String {
 struct Cell {
     /// The dots of a braille character.
     dots: u8,
-    /// What covers the dots.
+    /// The colour in front of the dots.
     sign: Option<char>,
-    /// What is behind them.
+    /// The colour behind them.
     fill: Option<char>,
     colour: Option<Colour>,
 }
@@ -274,7 +274,7 @@ impl Canvas {
                     });
                 }
             }
-            // Panels without a frame are drawn otherwise in a terminal.
+            // Panels without a frame are drawn differently in a terminal.
             Mark::Words { at: place, words, .. } if panel.frame != Frame::Bare => {
                 self.words(at(place), &format!(" {words} "));
             }
@@ -350,7 +350,7 @@ fn shade(tone: f64) -> char {
     SHADES[((tone * (SHADES.len() - 1) as f64).round() as usize).min(SHADES.len() - 1)]
 }
 
-/// Whether rings hold a place, by even-odd.
+/// Whether rings contain a position, by the even-odd rule.
 fn inside(rings: &[Vec<Point>], (x, y): Point) -> bool {
     let mut odd = false;
     for ring in rings {

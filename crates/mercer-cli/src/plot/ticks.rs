@@ -1,20 +1,20 @@
-//! Where an axis has ticks, and what they say.
+//! Ticks of axes and their labels.
 
 /// The ticks of an axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ticks {
-    /// Where they are, with what they say.
+    /// Their positions and labels.
     pub labelled: Vec<(f64, String)>,
-    /// Where shorter ones without a label are.
+    /// The positions of minor ticks without labels.
     pub minor: Vec<f64>,
-    /// What every label is multiplied by or added to, for the end of the axis: `×10⁻⁵`.
+    /// The common factor or offset of all labels, for the end of the axis: `×10⁻⁵`.
     pub note: Option<String>,
 }
 
 /// Ticks at multiples of 1, 2 or 5 times a power of ten, at most `most` + 1 of them, `most` ≥ 1.
 ///
-/// Labels are made from whole numbers, so 0.1 + 0.2 is 0.3. Where the largest is 10⁵ or more, or below 10⁻³, a power of ten is
-/// taken out of them; where the axis is narrow and far from 0, what they have in common is.
+/// Labels are computed from whole numbers, so that 0.1 + 0.2 is 0.3. If the largest is 10⁵ or more, or below 10⁻³, a
+/// power of ten is factored out; if the axis is narrow and far from 0, a common offset is.
 pub fn linear(lo: f64, hi: f64, most: usize) -> Ticks {
     let span = hi - lo;
     let raw = span / most.max(1) as f64;
@@ -27,7 +27,7 @@ pub fn linear(lo: f64, hi: f64, most: usize) -> Ticks {
     let multiple = i64::from(multiple.unwrap_or(1));
     let step = multiple as f64 * power(exponent);
     let largest = lo.abs().max(hi.abs());
-    // Digits before the step: more than six of them are taken out as a common summand.
+    // Digits before the step: more than six of them become a common offset.
     let base = if largest / step > 1e6 { far_base(lo, hi, span) } else { 0.0 };
     let (from, to) = ((lo - base) / step, (hi - base) / step);
     let (first, last) = ((from - 1e-6).ceil() as i64, (to + 1e-6).floor() as i64);
@@ -87,7 +87,7 @@ pub fn log(lo: f64, hi: f64, most: usize) -> Ticks {
     Ticks { labelled, minor, note: None }
 }
 
-/// A number for a legend: up to four figures, a power of ten where it is far from 1.
+/// A number for a legend: up to four digits, with a power of ten if it is far from 1.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return format!("{value}").replace('-', "−");
@@ -136,7 +136,7 @@ fn scientific_figures(figures: i64, last: i32, exponent: i32) -> String {
     }
 }
 
-/// What ticks have in common, with every figure it has.
+/// The common offset of ticks, with all of its digits.
 fn common(value: f64) -> String {
     if (1e-3..1e9).contains(&value) { format!("{value}") } else { format!("{value:e}").replace('-', "−") }
 }
@@ -173,7 +173,7 @@ pub fn raised(exponent: i32) -> String {
         .collect()
 }
 
-/// 10ᵉ, as near as a double is.
+/// The double nearest to 10ᵉ.
 fn power(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(0.0)
 }

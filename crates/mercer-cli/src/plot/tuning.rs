@@ -1,4 +1,4 @@
-//! A search over hyper-parameters: the error along one of them and, where there are several, a map over two.
+//! A search over hyper-parameters: the error along one of them and, if there are several, a map over two.
 
 use super::axis::{Axis, Marking, Spacing, extent};
 use super::colour::{CATEGORIES, ColourScale, INK, WHITE};
@@ -19,15 +19,15 @@ pub struct Tuning {
     pub values: Vec<f64>,
     /// Name of the error.
     pub score: String,
-    /// The lowest error on rows not trained on at each value; none where no fit succeeded.
+    /// The lowest error on held-out rows at each value; `None` if no fit succeeded.
     pub validation: Vec<Option<f64>>,
-    /// What the validation line is called.
+    /// The name of the validation line.
     pub validation_name: String,
     /// The error of the same models on the training rows; may be empty.
     pub training: Vec<Option<f64>>,
-    /// The value that was chosen, with what the legend says of all chosen values.
+    /// The chosen value, with the legend text for all chosen values.
     pub best: Option<(usize, String)>,
-    /// What the left and the right end mean: `["← variance", "bias →"]` for a width.
+    /// The captions of the left and the right end: `["← variance", "bias →"]` for a width.
     pub ends: Option<[String; 2]>,
     /// The map over this and a second hyper-parameter.
     pub map: Option<TuningMap>,
@@ -40,21 +40,21 @@ pub struct TuningMap {
     pub parameter: String,
     /// The values of both, above 0, and the error, of each trial that succeeded.
     pub trials: Vec<(Point, f64)>,
-    /// The values of both that were chosen.
+    /// The chosen values of both.
     pub best: Option<Point>,
 }
 
 /// Cells of the map along its sides.
 const CELLS: [usize; 2] = [96, 48];
 
-/// Colours are distinguished up to this many.
+/// The number of distinct colours.
 const SHADES: f64 = 64.0;
 
 impl Tuning {
     /// The figure.
     ///
     /// # Errors
-    /// Where there are no values, their numbers differ, a value is not above 0 or rising, or an error cannot be drawn.
+    /// If there are no values, their numbers differ, a value is not above 0 or rising, or an error cannot be drawn.
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.check()?;
         let known: Vec<f64> = self.validation.iter().flatten().copied().collect();
@@ -97,11 +97,11 @@ impl Tuning {
         Ok(())
     }
 
-    /// A linear axis whose top leaves out the errors far above the valley, and whether there are such errors.
+    /// A linear axis whose top cuts off errors far above the minimum, and whether there are such errors.
     fn error_axis(&self, known: &[f64]) -> (Axis, bool) {
         let (low, high) = extent(known.iter().copied());
         let top = ceiling(known);
-        // Of the training errors, those below the top matter.
+        // Only training errors below the top matter.
         let shown = self.training.iter().flatten().copied().filter(|error| *error <= top);
         let (lo, hi) = extent(shown.chain([low, top.min(high)]));
         let axis = Axis::around(&self.score, [lo, hi], 0.06);
@@ -218,7 +218,7 @@ fn chosen() -> Dot {
     Dot::ring(5.5, Stroke::new(INK, 1.8)).shown_as('◎')
 }
 
-/// The highest error worth showing: the upper quartile is at two thirds of the way to it from the lowest.
+/// The highest error shown: the upper quartile is at two thirds of the way to it from the lowest.
 fn ceiling(errors: &[f64]) -> f64 {
     let mut sorted = errors.to_vec();
     sorted.sort_by(f64::total_cmp);

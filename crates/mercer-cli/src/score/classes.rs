@@ -1,4 +1,4 @@
-//! Right and wrong classes, and how good the probabilities are.
+//! Errors of classifiers, and the quality of their probabilities.
 
 use mercer::data::Classes;
 use mercer::model::{Link, Ranks};
@@ -7,10 +7,10 @@ use serde::Serialize;
 /// Bins of the calibration table.
 const BINS: usize = 10;
 
-/// The least probability that counts: a class that was held to be impossible costs no more than this.
+/// The lower bound of probabilities: the loss of a class predicted to be impossible is −log of this.
 const LEAST: f64 = 1e-15;
 
-/// Counts from which the errors of a classifier follow.
+/// Counts for the errors of a classifier.
 #[derive(Debug, Clone)]
 pub struct Hits {
     names: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Hits {
     /// Rows that came with probabilities.
     probable: u64,
     log_loss: f64,
-    /// Rows, how sure they were and how many were right, by the probability of the class that won.
+    /// Rows, the sum of probabilities and the number of correct ones, by the probability of the predicted class.
     bins: [(u64, f64, u64); BINS],
     ranks: Ranks,
 }
@@ -33,35 +33,35 @@ pub struct ClassErrors {
     pub target: String,
     /// Rows scored.
     pub rows: u64,
-    /// Share of the rows whose class was predicted.
+    /// The share of rows whose class was predicted correctly.
     pub accuracy: f64,
     /// The accuracy of predicting the most frequent class of these rows everywhere.
     pub baseline_accuracy: f64,
-    /// The mean over the classes of the share of their rows that were predicted; none where no row is of a known class.
+    /// The mean over the classes of the share of their rows predicted correctly; `None` if no row is of a known class.
     pub balanced_accuracy: Option<f64>,
     /// The mean over the classes of 2·right/(rows + predictions) (F1, macro average).
     pub f1: Option<f64>,
-    /// The area under the ROC curve: of the second of two classes, else the mean over the classes against all others; none where
-    /// pairs of several classes vote without probabilities.
+    /// The area under the ROC curve: of the second of two classes, else the mean over the classes against all others;
+    /// `None` if pairs of several classes vote without probabilities.
     pub auc: Option<f64>,
-    /// Mean of −log of the probability of the true class; none for decisions without probabilities.
+    /// Mean of −log of the probability of the true class; `None` for decisions without probabilities.
     pub log_loss: Option<f64>,
-    /// Rows of a class that no training row had: wrong by necessity, and not in the tables.
+    /// Rows of a class without training rows: necessarily wrong, and not in the tables.
     pub unseen: u64,
     /// The classes, in the order of the tables.
     pub classes: Vec<String>,
     /// Rows by their true class, then by the predicted one.
     pub confusion: Vec<Vec<u64>>,
-    /// How often the class that won was right, by how sure it was; empty for decisions without probabilities.
+    /// The accuracy by the probability of the predicted class; empty for decisions without probabilities.
     pub calibration: Vec<Calibration>,
 }
 
 /// One line of the calibration table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Calibration {
-    /// The probabilities of this line: from the first up to the second.
+    /// The range of probabilities of this line.
     pub between: (f64, f64),
-    /// Rows whose winning probability was there.
+    /// The number of rows with a probability in the range.
     pub rows: u64,
     /// The mean of those probabilities.
     pub predicted: f64,
@@ -70,7 +70,7 @@ pub struct Calibration {
 }
 
 impl Hits {
-    /// No rows yet.
+    /// Empty counts.
     pub fn new(classes: &Classes, link: Link) -> Self {
         let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
         let confusion = vec![vec![0; names.len()]; names.len()];
@@ -78,7 +78,7 @@ impl Hits {
         Self { names, link, confusion, unseen: 0, probable: 0, log_loss: 0.0, bins, ranks }
     }
 
-    /// Takes in a row: its class, the outputs, and the probabilities where there are any.
+    /// Adds a row: its class, the outputs, and the probabilities, if any.
     pub fn add(&mut self, truth: usize, outputs: &[f64], probabilities: Option<&[f64]>) {
         let predicted = self.link.class(outputs);
         self.confusion[truth][predicted] += 1;
@@ -92,12 +92,12 @@ impl Hits {
         }
     }
 
-    /// Takes in a row of a class that no training row had.
+    /// Adds a row of a class without training rows.
     pub fn add_unseen(&mut self) {
         self.unseen += 1;
     }
 
-    /// The errors, where any row was scored.
+    /// The errors, if any row was scored.
     pub fn errors(&self, target: &str) -> Option<ClassErrors> {
         let seen: u64 = self.confusion.iter().flatten().sum();
         let rows = seen + self.unseen;
@@ -141,14 +141,14 @@ impl Hits {
     }
 }
 
-/// The mean of some numbers, where there are any.
+/// The mean of some numbers, if there are any.
 fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = numbers.len();
     (count > 0).then(|| numbers.sum::<f64>() / count as f64)
 }
 
 impl ClassErrors {
-    /// The warning where every row was predicted to be of one class and the rows are of several.
+    /// The warning that every row was predicted to be of one class although the rows are of several.
     pub fn warning(&self) -> Option<String> {
         let columns = 0..self.classes.len();
         let used: Vec<usize> =
@@ -163,7 +163,7 @@ impl ClassErrors {
         }
     }
 
-    /// One line for people.
+    /// One line of text.
     pub fn line(&self) -> String {
         let loss = self.log_loss.map(|loss| format!(", log-loss {loss:.4}")).unwrap_or_default();
         let more = [("balanced accuracy", self.balanced_accuracy), ("F1", self.f1), ("AUC", self.auc)];
@@ -180,7 +180,7 @@ impl ClassErrors {
         )
     }
 
-    /// The confusion matrix and the calibration table for people; the first only where the classes are few.
+    /// The confusion matrix and the calibration table as text; the first only for few classes.
     pub fn tables(&self) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         if self.classes.len() <= 12 {

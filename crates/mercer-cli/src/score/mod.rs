@@ -1,4 +1,4 @@
-//! Errors of a prediction, gathered row by row.
+//! Errors of a prediction, accumulated row by row.
 
 mod classes;
 mod numbers;
@@ -12,14 +12,14 @@ use serde_json::Value;
 use classes::{ClassErrors, Hits};
 use numbers::{Moments, NumberErrors};
 
-/// What is gathered while rows go by.
+/// The sums over the rows.
 #[derive(Debug, Clone)]
 pub enum Score<'a> {
     /// One entry per target.
     Numbers(Vec<Moments>),
-    /// Right and wrong classes of a model.
+    /// The counts of a classifier.
     Classes(Box<Hits>, &'a Model),
-    /// How many rows of unknown class are inliers, and how many there are.
+    /// The numbers of inliers and of all rows, for rows of unknown class.
     Inliers(u64, u64),
 }
 
@@ -27,27 +27,27 @@ pub enum Score<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Errors {
-    /// Of a regression.
+    /// For a regression.
     Numbers(NumberErrors),
-    /// Of a classifier.
+    /// For a classifier.
     Classes(ClassErrors),
-    /// Of a one-class machine where nothing is known of the rows.
+    /// For a one-class machine on rows of unknown class.
     Inliers(InlierShare),
 }
 
-/// How many rows a one-class machine takes for inliers.
+/// The rows that a one-class machine predicts to be inliers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct InlierShare {
     /// The target's name.
     pub target: String,
-    /// Rows looked at.
+    /// The number of rows.
     pub rows: u64,
-    /// The share of them that are inliers.
+    /// The share of inliers.
     pub inliers: f64,
 }
 
 impl<'a> Score<'a> {
-    /// Nothing yet, of a model.
+    /// Empty sums for a model.
     pub fn of(model: &'a Model) -> Self {
         match &model.classes {
             Some(classes) => Self::Classes(Box::new(Hits::new(classes, model.link())), model),
@@ -55,18 +55,18 @@ impl<'a> Score<'a> {
         }
     }
 
-    /// Nothing yet, of a regression with this many targets.
+    /// Empty sums for a regression with this many targets.
     pub fn of_numbers(targets: usize) -> Self {
         Self::Numbers(vec![Moments::default(); targets])
     }
 
-    /// The decisions of a one-class machine on rows of which nothing is known.
+    /// Empty sums for a one-class machine on rows of unknown class.
     pub fn of_inliers(decisions: &Matrix<f64>) -> Self {
         let inside = decisions.entries().iter().filter(|f| **f > 0.0).count();
         Self::Inliers(inside as u64, decisions.nrows() as u64)
     }
 
-    /// Takes in rows of a regression: their targets (NaN where one is not known) and the outputs.
+    /// Adds rows of a regression: their targets (NaN if unknown) and the outputs.
     pub fn add_numbers(&mut self, truth: &Matrix<f64>, outputs: &Matrix<f64>) {
         let Self::Numbers(moments) = self else { return };
         for i in 0..outputs.nrows() {
@@ -75,7 +75,7 @@ impl<'a> Score<'a> {
         }
     }
 
-    /// Takes in the standard deviations of rows that were taken in as numbers.
+    /// Adds the standard deviations of rows of a regression.
     pub fn add_deviations(&mut self, truth: &Matrix<f64>, outputs: &Matrix<f64>, deviations: &Matrix<f64>) {
         let Self::Numbers(moments) = self else { return };
         for i in 0..outputs.nrows() {
@@ -85,8 +85,7 @@ impl<'a> Score<'a> {
         }
     }
 
-    /// Takes in rows of a classifier: their classes (none where it is not known, `Err` where no training row had it) and the
-    /// outputs.
+    /// Adds rows of a classifier: their classes (`None` if unknown, `Err` if no training row had it) and the outputs.
     pub fn add_classes(
         &mut self,
         truth: impl IntoIterator<Item = Result<Option<usize>, String>>,
@@ -103,7 +102,7 @@ impl<'a> Score<'a> {
         }
     }
 
-    /// The errors of each target, where any row was scored.
+    /// The errors of each target, if any row was scored.
     pub fn errors(&self, targets: &[String]) -> Vec<Errors> {
         match self {
             Self::Numbers(moments) => {
@@ -123,7 +122,7 @@ impl<'a> Score<'a> {
     }
 }
 
-/// Adds the errors on held-out rows to the report of a model: `held_out`, by target where there are several.
+/// Adds the errors on held-out rows to the report of a model: `held_out`, by target if there are several.
 pub fn keep(report: &mut Facts, errors: &[Errors]) {
     let of = |errors: &Errors| {
         let all = serde_json::to_value(errors).unwrap_or_default();
@@ -139,7 +138,7 @@ pub fn keep(report: &mut Facts, errors: &[Errors]) {
 }
 
 impl Errors {
-    /// The errors of a regression as sums over the rows have them: without absolute ones.
+    /// The errors of a regression from sums over the rows, which do not give absolute errors.
     pub fn of_sums(errors: &[TargetError], targets: &[String]) -> Vec<Self> {
         let of_target = |(error, target): (&TargetError, &String)| {
             let TargetError { rows, rmse, r2, baseline_rmse } = *error;
@@ -165,7 +164,7 @@ impl Errors {
         }
     }
 
-    /// One line for people.
+    /// One line of text.
     pub fn line(&self) -> String {
         match self {
             Self::Numbers(errors) => errors.line(),
@@ -174,7 +173,7 @@ impl Errors {
         }
     }
 
-    /// What a user should be warned of: a classifier that predicts one class for every row.
+    /// The warning about a classifier that predicts one class for every row.
     pub fn warning(&self) -> Option<String> {
         match self {
             Self::Classes(errors) => errors.warning(),
@@ -182,7 +181,7 @@ impl Errors {
         }
     }
 
-    /// Tables for people: none for a regression.
+    /// Tables as text; empty for a regression.
     pub fn tables(&self) -> Vec<(&'static str, String)> {
         match self {
             Self::Numbers(_) | Self::Inliers(_) => Vec::new(),

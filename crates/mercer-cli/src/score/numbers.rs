@@ -3,7 +3,7 @@
 use mercer::model::GaussianProcess;
 use serde::Serialize;
 
-/// Sums from which the errors of one output follow.
+/// Sums for the errors of one output.
 #[derive(Debug, Clone, Default)]
 pub struct Moments {
     rows: u64,
@@ -14,23 +14,23 @@ pub struct Moments {
     /// Rows with a standard deviation.
     predictive: u64,
     log_density: f64,
-    /// How many targets were inside of each of [`LEVELS`].
+    /// The number of targets inside of each of [`LEVELS`].
     inside: [u64; LEVELS.len()],
 }
 
 /// The intervals whose coverage is counted.
 const LEVELS: [f64; 3] = [0.5, 0.9, 0.95];
 
-/// How good the distributions of a regression are.
+/// The quality of the distributions of a regression.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DensityErrors {
     /// The mean of −log p(y).
     pub nlpd: f64,
-    /// The part of the targets inside of the interval that should hold half of them.
+    /// The fraction of targets inside of the 50% interval.
     pub coverage_50: f64,
-    /// The same for nine tenths.
+    /// The same for the 90% interval.
     pub coverage_90: f64,
-    /// The same for 95 of 100.
+    /// The same for the 95% interval.
     pub coverage_95: f64,
 }
 
@@ -43,20 +43,20 @@ pub struct NumberErrors {
     pub rows: u64,
     /// Root mean squared error.
     pub rmse: f64,
-    /// Mean absolute error; none where only sums of squares are known.
+    /// Mean absolute error; `None` if only sums of squares are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mae: Option<f64>,
-    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; none where the targets are all equal.
+    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; `None` if the targets are all equal.
     pub r2: Option<f64>,
     /// The root mean squared error of predicting the mean of these targets everywhere.
     pub baseline_rmse: f64,
-    /// How good the distributions are, where the model has them.
+    /// The quality of the distributions, if the model has them.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub density: Option<DensityErrors>,
 }
 
 impl Moments {
-    /// Takes in the standard deviation of a row.
+    /// Adds the standard deviation of a row.
     pub fn add_deviation(&mut self, target: f64, prediction: f64, deviation: f64) {
         if target.is_nan() {
             return;
@@ -77,7 +77,7 @@ impl Moments {
         (self.predictive > 0).then_some(DensityErrors { nlpd, coverage_50, coverage_90, coverage_95 })
     }
 
-    /// Takes one row in; a target that is not known (NaN) is passed over.
+    /// Adds one row; an unknown target (NaN) is skipped.
     pub fn add(&mut self, target: f64, prediction: f64) {
         if target.is_nan() {
             return;
@@ -91,7 +91,7 @@ impl Moments {
         self.spread += step * (target - self.mean);
     }
 
-    /// The errors, where any row was scored.
+    /// The errors, if any row was scored.
     pub fn errors(&self, target: &str) -> Option<NumberErrors> {
         let rows = self.rows as f64;
         (self.rows > 0).then(|| NumberErrors {
@@ -107,7 +107,7 @@ impl Moments {
 }
 
 impl NumberErrors {
-    /// One line for people.
+    /// One line of text.
     pub fn line(&self) -> String {
         let r2 = self.r2.map_or_else(|| "undefined (all targets are equal)".into(), |r2| format!("{r2:.4}"));
         let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {mae:.6}, "));

@@ -1,4 +1,4 @@
-//! The text of the solver of quadratic problems, which is the same for every kernel.
+//! The source of the solver of quadratic problems, which is the same for every kernel.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::{PRELUDE, RANKS, STATE};
 
 const DESCENT: &str = include_str!("../kernels/descent.cuh");
 
-/// The sizes that the solver is compiled for.
+/// The sizes for which the solver is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DescentShape {
     /// Groups of variables, each with an equality constraint: 1 or 2.
@@ -22,7 +22,7 @@ pub struct DescentShape {
 }
 
 impl DescentShape {
-    /// The sizes for a problem of `variables`: more of them need fewer rounds with larger sets, and fewer cost less each.
+    /// The sizes for a problem of `variables`: larger sets need fewer rounds, and smaller ones cost less each.
     #[must_use]
     pub fn of(variables: usize, groups: usize) -> Self {
         let (set, solvers) = if variables < MANY { (1024, 256) } else { (2048, 512) };
@@ -30,10 +30,10 @@ impl DescentShape {
     }
 }
 
-/// Variables from which on working sets are large.
+/// The number of variables from which working sets are large.
 const MANY: usize = 24_000;
 
-/// The part of the violation that a round leaves within its working set.
+/// The fraction of the violation that a round leaves within its working set.
 const EAGERNESS: f64 = 0.2;
 
 /// The text of all functions of the solver for kernel rows in `precision`.

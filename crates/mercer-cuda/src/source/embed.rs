@@ -1,4 +1,4 @@
-//! The map from rows of samples to features and numbers, as C++: all of it in double precision, rounded at the end.
+//! The map from rows of samples to features and numbers, as C++: computed in double precision and rounded at the end.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use mercer::tile::{Embedding, Group, PointStatistic, Program};
 
 use super::layout::{Layout, Scalar, Segment};
 
-/// Values that the printed map reads from a table, so that the text depends on the form of a kernel alone.
+/// Values that the printed map reads from a table, so that the text depends only on the form of a kernel.
 #[derive(Debug, Default)]
 struct Table(Vec<f64>);
 
@@ -26,7 +26,7 @@ impl Table {
 
 /// The kernel `embed`, which maps rows of samples (`sample` is their type) and their table.
 ///
-/// Rows from `count` on repeat the last one: kernel values of padding are then those of samples.
+/// Rows from `count` on repeat the last one, so that kernel values of padding are those of samples.
 pub(super) fn embed(program: &Program, layout: &Layout) -> (String, Vec<f64>) {
     let mut table = Table::default();
     let mut text = format!(

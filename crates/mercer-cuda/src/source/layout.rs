@@ -1,11 +1,11 @@
-//! What is kept of every row, and what is summed over the features of a pair.
+//! The stored features of every row, and the sums over the features of a pair.
 
 use std::f64::consts::LOG2_E;
 
 use mercer::real::Precision;
 use mercer::tile::{Coordinate, Group, Kind, Node, Plan, PointStatistic, Program, Way};
 
-/// The features and numbers of a row, and the sums of a pair of rows that a program is computed from.
+/// The features and numbers of a row, and the sums over a pair of rows, from which a program is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     /// The precision of the tiles.
@@ -16,20 +16,20 @@ pub struct Layout {
     pub scalars: Vec<Scalar>,
     /// Sums over the features of a pair.
     pub sums: Vec<Sum>,
-    /// How each statistic of the program is read off the sums.
+    /// How each statistic of the program follows from the sums.
     pub readings: Vec<Reading>,
 }
 
-/// The mapped columns of a group, possibly centred before and scaled after.
+/// The mapped columns of a group, optionally centred before and scaled after the map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
     /// The columns and their map.
     pub group: Group,
-    /// What is subtracted from the columns before the map.
+    /// The centre subtracted from the columns before the map.
     pub centre: Option<Vec<f64>>,
     /// The factor of every feature.
     pub scale: f64,
-    /// The place of its first feature.
+    /// The index of its first feature.
     pub start: usize,
 }
 
@@ -69,11 +69,11 @@ pub enum Term {
     Difference,
     /// (a − b)²/(a + b), with 0/0 = 0.
     ChiSquared,
-    /// A program of its own.
+    /// A [`Coordinate`](mercer::kernel::lower::Coordinate) program.
     Coordinate(Coordinate),
 }
 
-/// How a statistic of the program is read off a sum.
+/// How a statistic of the program follows from a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
     /// The sum itself.
@@ -85,12 +85,12 @@ pub enum Reading {
         /// The number that holds |x|².
         scalar: usize,
     },
-    /// The sum started at the numbers of both rows: what the only exponential that uses the statistic is taken of, to the base 2
-    /// in single and e in double precision.
+    /// The sum, started at the numbers of both rows: the argument of the only exponential that uses the statistic, to
+    /// the base 2 in single and e in double precision.
     Exponent {
         /// The sum.
         sum: usize,
-        /// The number it starts at.
+        /// Its initial number.
         scalar: usize,
     },
 }
@@ -152,7 +152,7 @@ impl Layout {
         self.segments.iter().map(Segment::width).sum()
     }
 
-    /// The place of a number of a row.
+    /// The index of a number of a row.
     pub(super) fn scalar_of(&self, what: PointStatistic, group: usize) -> usize {
         let wanted = Scalar::Point(what, group);
         self.scalars.iter().position(|s| *s == wanted).expect("every point statistic has a number")
@@ -167,7 +167,7 @@ impl Layout {
             && self.sums[0].term == Term::Product
     }
 
-    /// Whether its first sum starts at the numbers of the rows.
+    /// Whether its first sum starts at numbers of the rows.
     #[must_use]
     pub fn is_started(&self) -> bool {
         self.readings.iter().any(|reading| matches!(reading, Reading::Exponent { .. }))
@@ -196,7 +196,7 @@ impl Layout {
     }
 }
 
-/// The place of an item, which is added where it is new.
+/// The index of an item, which is added if it is new.
 fn place_of<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
     items.iter().position(|i| *i == item).unwrap_or_else(|| {
         items.push(item);
@@ -214,7 +214,7 @@ fn term_of(way: Way, kind: &Kind) -> Term {
     }
 }
 
-/// Slope and shift of the exponential that alone uses a statistic, where the slope is negative.
+/// Slope and shift of the exponential that is the only use of a statistic, if the slope is negative.
 fn exponent_of(program: &Program, statistic: usize) -> Option<(f64, f64)> {
     let nodes = program.nodes();
     let pair = nodes.iter().position(|node| *node == Node::Pair(statistic))?;

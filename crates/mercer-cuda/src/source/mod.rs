@@ -2,7 +2,7 @@
 //!
 //! A program becomes four functions: `embed` maps a row to its features and numbers, `start` and `term` sum over the features of a
 //! pair, and `value` turns the sums into the kernel's value. Fixed text around them fills tiles and multiplies them by right-hand
-//! sides. Constants of a kernel are arguments, so that one compiled text serves a whole grid of hyper-parameters.
+//! sides. Constants of a kernel are arguments, so that one compiled source serves a whole grid of hyper-parameters.
 
 mod descent;
 mod embed;
@@ -52,7 +52,7 @@ pub enum Entry {
     },
     /// Kernel values.
     Fill,
-    /// Kernel rows that the solution of a quadratic problem asks for.
+    /// Kernel rows for the solution of a quadratic problem.
     FillRows,
     /// The values of samples with themselves.
     Diagonal,
@@ -87,15 +87,15 @@ pub struct Shape {
 /// A kernel printed for a device: the layout of its features, the text of its functions and the values of their constants.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// What is kept of every row.
+    /// The layout of every row.
     pub layout: Layout,
-    /// The constants that tiles read.
+    /// The constants of the tile functions.
     pub numbers: Vec<f64>,
-    /// The constants that `embed` reads.
+    /// The constants of `embed`.
     pub table: Vec<f64>,
-    /// The operations of a value in multiply-adds, roughly.
+    /// The approximate cost of a value in multiply-adds.
     pub cost: usize,
-    /// Whether k(x, z) = k(z, x) can be seen from the expression.
+    /// Whether the expression shows that k(x, z) = k(z, x).
     pub symmetric: bool,
     functions: String,
     embed: String,
@@ -104,11 +104,11 @@ pub struct Source {
     heavy: bool,
 }
 
-/// Most features that go through shared memory at a time.
+/// The most features in shared memory at a time.
 const LARGEST_CHUNK: usize = 32;
 
 impl Source {
-    /// Prints `program` as `plan` computes it.
+    /// Prints `program` by the methods of `plan`.
     #[must_use]
     pub fn new(program: &Program, plan: &Plan) -> Self {
         let layout = Layout::new(program, plan);
@@ -249,20 +249,20 @@ impl Source {
         Shape { rows, columns, shared: (entries * bytes).max(rows * 17 * 8) }
     }
 
-    /// Whether the operations after the sums are so many that threads hold few values at a time.
+    /// Whether there are so many operations after the sums that threads hold few values at a time.
     #[must_use]
     pub fn is_heavy(&self) -> bool {
         self.heavy
     }
 
-    /// Whether tensor cores sum the three products of high and low parts as one: where that takes fewer steps.
+    /// Whether tensor cores sum the three products of high and low parts as one, which is done if it takes fewer steps.
     #[must_use]
     pub fn is_packed(&self) -> bool {
         let width = self.layout.width();
         (3 * width).div_ceil(16) < 3 * width.div_ceil(16)
     }
 
-    /// Steps of 16 features that tensor cores take.
+    /// The number of steps of 16 features on tensor cores.
     #[must_use]
     pub fn steps(&self) -> usize {
         let width = if self.is_packed() { 3 * self.layout.width() } else { self.layout.width() };
@@ -275,7 +275,7 @@ impl Source {
         if self.is_packed() { 8 } else { 16 }
     }
 
-    /// Features that go through shared memory at a time.
+    /// Features in shared memory at a time.
     fn chunk(&self) -> usize {
         let width = self.layout.width();
         if width <= LARGEST_CHUNK { width } else { LARGEST_CHUNK / 2 }
@@ -299,7 +299,7 @@ impl Source {
         chunks
     }
 
-    /// The functions that say what each chunk is, runs of like chunks by one comparison.
+    /// The functions that describe each chunk, with one comparison for a run of equal chunks.
     fn chunk_terms(&self) -> String {
         let chunks = self.chunks();
         let mut runs: Vec<(usize, usize, usize, usize, usize)> = Vec::new();

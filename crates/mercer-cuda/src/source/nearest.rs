@@ -1,4 +1,4 @@
-//! The text of the search for nearest rows.
+//! The source of the search for nearest rows.
 
 use mercer::gram::Metric;
 use mercer::real::Precision;

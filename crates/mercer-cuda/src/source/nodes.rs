@@ -9,7 +9,7 @@ use mercer::tile::{Fold, Node, Program, Side, Step};
 
 use super::layout::{Layout, Reading, Term};
 
-/// Numbers that printed source reads from an argument, so that the text depends on the form of a kernel alone.
+/// Numbers that printed source reads from an argument, so that the text depends only on the form of a kernel.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(pub Vec<f64>);
 
@@ -24,7 +24,7 @@ impl Numbers {
     }
 }
 
-/// `start`: what the sums of a pair start at.
+/// `start`: the initial values of the sums of a pair.
 pub(super) fn start(layout: &Layout) -> String {
     let mut text =
         "FUNCTION void start(real (&s)[NSTATS], const real (&x)[NSCALARS], const real (&z)[NSCALARS])\n{\n"
@@ -43,7 +43,7 @@ pub(super) fn start(layout: &Layout) -> String {
     text + "}\n"
 }
 
-/// `term`: what a pair of features of a segment adds to the sums.
+/// `term`: the contribution of a pair of features of a segment to the sums.
 pub(super) fn term(layout: &Layout, numbers: &mut Numbers) -> String {
     let mut text =
         "template <int SEGMENT> FUNCTION void term(real (&s)[NSTATS], real a, real b, const Numbers &p)\n{\n"
@@ -148,7 +148,7 @@ fn expression(node: Node, program: &Program, layout: &Layout, numbers: &mut Numb
         Node::Greatest(a, b) => format!("greatest(v{a}, v{b})"),
         Node::Matern { nu, squared } => matern(nu, squared),
         Node::ArcCosine { order, chord } => format!("arc_cosine<{order}>(v{chord})"),
-        // Node may grow; the engine asks `is_printable` first.
+        // Node is non-exhaustive; the engine checks `is_printable` first.
         _ => "(real)0".to_owned(),
     }
 }
@@ -215,10 +215,10 @@ fn name_of(function: Function) -> &'static str {
     }
 }
 
-/// Orders from which on Debye's expansion is summed, as in `special::matern`.
+/// The order from which Debye's expansion is summed, as in `special::matern`.
 const LARGE_ORDER: f64 = 16.0;
 
-/// ν is printed: a Matérn function of another order is another text.
+/// ν is printed: a Matérn function of another order has another source.
 fn matern(nu: f64, squared: usize) -> String {
     if nu >= LARGE_ORDER {
         format!("matern_large({nu:e}, v{squared}, debye_coefficients)")
@@ -232,7 +232,7 @@ fn matern(nu: f64, squared: usize) -> String {
 /// Terms of Debye's expansion.
 const DEBYE_TERMS: usize = 14;
 
-/// The coefficients of Debye's polynomials where the program needs them, from
+/// The coefficients of Debye's polynomials, if the program needs them, from
 /// u_{k+1}(t) = ½t²(1 − t²)u_k'(t) + ⅛∫₀ᵗ(1 − 5τ²)u_k(τ)dτ.
 pub(super) fn debye_coefficients(program: &Program) -> Option<String> {
     let needed = |node: &Node| matches!(*node, Node::Matern { nu, .. } if nu >= LARGE_ORDER);
@@ -256,7 +256,7 @@ pub(super) fn debye_coefficients(program: &Program) -> Option<String> {
     Some(format!("#define DEBYE {DEBYE_TERMS}\n{table}"))
 }
 
-/// The operations that a value takes, roughly, in multiply-adds.
+/// The approximate cost of a value in multiply-adds.
 pub(crate) fn cost(program: &Program, layout: &Layout) -> usize {
     let of_sums: usize = layout
         .sums

@@ -1,8 +1,8 @@
-//! Verdicts in a file that the checker accepts, or not, without the search that found them.
+//! Verdicts in files, which the checker verifies without the search that found them.
 //!
-//! A certificate holds the formula as it was written, the question, and what the verdict rests on: every step of the
-//! proof with its claim and the numbers and functions that the rule needs, or the points and weights of a
-//! counter-example, or the theorem that fails. All numbers are exact.
+//! A certificate holds the formula as written, the question, and the evidence for the verdict: every step of the proof
+//! with its claim and the numbers and functions that the rule needs, or the points and weights of a counter-example, or
+//! the theorem that fails. All numbers are exact.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +15,10 @@ use super::verify::{self, Rejection};
 use super::{Dim, Domain, GRACE, MOST_STEPS, Needs, Proof, Refutation, Verdict};
 use crate::{Kernel, ParseError};
 
-/// What the first member of a certificate says.
+/// The value of the first member of a certificate.
 const FORMAT: &str = "mercer certificate";
 
-/// The version that is written and read.
+/// The version of the format.
 const VERSION: u32 = 1;
 
 /// A verdict with everything that the checker needs to accept it.
@@ -44,7 +44,7 @@ struct Step {
     rule: Rule,
     #[serde(default)]
     reference: String,
-    /// The form as people write it.
+    /// The form as text.
     #[serde(default)]
     text: String,
     claim: Claim,
@@ -81,10 +81,10 @@ enum Shown {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
-    /// The text is something else.
+    /// The text is not a certificate.
     #[error("not a certificate of `mercer check`: {reason}")]
     NotACertificate {
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// Written by a later version.
@@ -93,13 +93,13 @@ pub enum CertificateError {
         /// Its version.
         found: u32,
     },
-    /// Its kernel is no formula.
+    /// Its kernel is not a formula.
     #[error("the certificate's kernel cannot be read: {0}")]
     Kernel(#[from] ParseError),
-    /// The question is none.
+    /// The question is invalid.
     #[error("the certificate's question has no answer: {reason}")]
     Question {
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// A step of the proof does not follow.
@@ -107,19 +107,19 @@ pub enum CertificateError {
     Step {
         /// The step, counted from 1.
         step: usize,
-        /// Why not.
+        /// The reason.
         rejection: Rejection,
     },
-    /// The proof is not one: no steps, steps out of order, a verdict without what it rests on.
+    /// The proof is incomplete: no steps, steps out of order, or a verdict without evidence.
     #[error("the certificate is incomplete: {reason}")]
     Incomplete {
         /// What is missing.
         reason: String,
     },
-    /// A counter-example that is none.
+    /// A counter-example that does not hold.
     #[error("the counter-example does not hold: {reason}")]
     CounterExample {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
@@ -133,7 +133,7 @@ fn rationals(point: &[Fraction]) -> Vec<super::exact::Q> {
 }
 
 impl Certificate {
-    /// The certificate of a verdict about the kernel that `kernel` is the text of; none for an undecided one.
+    /// The certificate of a verdict about the kernel with the text `kernel`; `None` for an undecided one.
     #[must_use]
     pub fn of(kernel: &str, dim: Dim, domain: Domain, verdict: &Verdict) -> Option<Self> {
         let mut certificate = Self {
@@ -163,7 +163,7 @@ impl Certificate {
     /// Reads a certificate.
     ///
     /// # Errors
-    /// Where the text is none, or one of a later version.
+    /// If the text is not a certificate, or one of a later version.
     pub fn parse(text: &str) -> Result<Self, CertificateError> {
         let not = |reason: String| CertificateError::NotACertificate { reason };
         let document: serde_json::Value =
@@ -181,7 +181,7 @@ impl Certificate {
         serde_json::from_value(document).map_err(|e| not(e.to_string()))
     }
 
-    /// Checks it, and gives the number of steps that were checked.
+    /// Verifies it, and returns the number of steps.
     ///
     /// # Errors
     /// The first thing that does not hold.
@@ -207,7 +207,7 @@ impl Certificate {
         &self.verdict
     }
 
-    /// What it says, in words: "proven: positive semidefinite on R^3".
+    /// The verdict in words: "proven: positive semidefinite on R^3".
     #[must_use]
     pub fn says(&self) -> String {
         let space = Space { dim: self.dim, domain: self.domain };
@@ -252,7 +252,7 @@ impl Certificate {
     }
 }
 
-/// Writes the steps of a proof, premises first, and gives the number of the last one.
+/// Writes the steps of a proof, premises first, and returns the number of the last one.
 fn push(proof: &Proof, steps: &mut Vec<Step>) -> usize {
     let premises = proof.premises.iter().map(|p| push(p, steps)).collect();
     steps.push(Step {

@@ -1,4 +1,4 @@
-//! The question: in which dimension, and on which set.
+//! The question of a check: the dimension and the domain.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +43,7 @@ impl Dim {
         }
     }
 
-    /// Whether points of `d` coordinates are asked about.
+    /// Whether the question includes points of `d` coordinates.
     pub(crate) fn includes(self, d: usize) -> bool {
         match self {
             Self::Any => d > 0,
@@ -104,7 +104,7 @@ impl Domain {
         self.holds(&[Q::zero()])
     }
 
-    /// What is wrong with its numbers, where it was put together in code.
+    /// The problem with its numbers, if any, for a domain built in code.
     pub(crate) fn problem(self) -> Option<String> {
         match self {
             Self::Ball(radius) if !(radius > 0.0 && radius.is_finite()) => {
@@ -139,7 +139,7 @@ impl fmt::Display for Domain {
     }
 }
 
-/// A text that names no dimension or domain.
+/// A text that does not name a dimension or domain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuestionError {
@@ -201,7 +201,7 @@ impl TryFrom<String> for Domain {
     }
 }
 
-/// A number as it was written; more digits than a double holds would name another one.
+/// A number that a double represents as written; one with more digits would be another number.
 fn exact_double(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok()?;
     crate::formula::is_shortest_decimal(text, value).then_some(value)

@@ -8,11 +8,11 @@ use super::steps;
 use crate::expr::Function;
 use crate::formula::{Formula, Written};
 
-/// An enclosure of `formula` at `(x, z)`, numbers read as the decimals that were written.
+/// An enclosure of `formula` at `(x, z)`, with numbers read as exact decimals.
 ///
 /// # Errors
-/// [`Fault::Undefined`] where the formula certainly has no value there; [`Fault::Unknown`] where that could not
-/// be settled at this precision.
+/// [`Fault::Undefined`] if the formula certainly has no value there; [`Fault::Unknown`] if that could not be decided at
+/// this precision.
 pub fn enclose(formula: &Formula, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
     let own = |named: &Written, x: &[Q], z: &[Q]| named.family.enclose(named, x, z, bits);
     Evaluation { bits, named: &own }.of(formula, x, z)
@@ -71,7 +71,7 @@ impl Evaluation<'_> {
             Formula::Pow(base, exponent) => self.power(base, exponent, x, z),
             Formula::Call(function, arguments) => {
                 let values = arguments.iter().map(|a| self.of(a, x, z)).collect::<Result<Vec<_>, _>>()?;
-                // At the edge of where it is defined, only the exact argument tells.
+                // At the boundary of the domain of definition, only the exact argument decides.
                 apply(*function, &values).or_else(|fault| match exact_value(&arguments[0], x, z) {
                     Some(exact) if arguments.len() == 1 => apply(*function, &[Interval::exact(&exact, bits)]),
                     _ => Err(fault),

@@ -1,4 +1,4 @@
-//! Exact rational numbers: what a formula's decimals mean, before any rounding.
+//! Exact rational numbers, the meaning of a formula's decimals before any rounding.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -20,8 +20,7 @@ pub fn ratio(n: i64, d: i64) -> Q {
     Q::new(BigInt::from(n), BigInt::from(d))
 }
 
-/// The number a person wrote where the parser keeps `value`: the shortest decimal that rounds to it, so that
-/// `0.1` is one tenth. `None` for infinities and NaN.
+/// The shortest decimal that rounds to `value`, so that `0.1` is one tenth. `None` for infinities and NaN.
 pub fn from_decimal(value: f64) -> Option<Q> {
     if !value.is_finite() {
         return None;
@@ -41,7 +40,7 @@ pub fn to_f64(q: &Q) -> f64 {
     q.to_f64().unwrap_or(f64::NAN)
 }
 
-/// `q` as a small integer, where it is one.
+/// `q` as a small integer, if it is one.
 pub fn as_integer(q: &Q) -> Option<i64> {
     if q.is_integer() { q.numer().to_i64() } else { None }
 }
@@ -119,8 +118,8 @@ pub fn binomial(n: u64, k: u64) -> Q {
 /// The most characters that [`show`] writes exactly.
 const LONGEST_SHOWN: usize = 14;
 
-/// A rational as people write it: an integer, a short decimal where exact, else a fraction; six significant digits after
-/// `≈` where that is too long to read.
+/// A rational as text: an integer, a short decimal if exact, otherwise a fraction; six significant digits after `≈` if
+/// that is too long.
 pub fn show(q: &Q) -> String {
     let text = show_exactly(q);
     if text.len() <= LONGEST_SHOWN {
@@ -175,7 +174,7 @@ fn decimal_denominator(denominator: &BigInt) -> bool {
     rest.is_one()
 }
 
-/// Rationals as texts `n/d` in documents.
+/// Serialises rationals as texts `n/d`.
 pub mod text {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -192,19 +191,19 @@ pub mod text {
     /// Reads `n/d`.
     ///
     /// # Errors
-    /// Where the text is no rational number.
+    /// If the text is no rational number.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(|_| serde::de::Error::custom(format!("`{text}` is no fraction")))
     }
 }
 
-/// A rational that is a text `n/d` in documents.
+/// A rational serialised as a text `n/d`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Fraction(#[serde(with = "text")] pub Q);
 
-/// Lists of rationals as lists of texts in documents.
+/// Serialises lists of rationals as lists of texts.
 pub mod texts {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -221,7 +220,7 @@ pub mod texts {
     /// Reads a list of `n/d`.
     ///
     /// # Errors
-    /// Where one is no rational number.
+    /// If one is no rational number.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Q>, D::Error> {
         Ok(Vec::<Fraction>::deserialize(deserializer)?.into_iter().map(|f| f.0).collect())
     }

@@ -1,8 +1,8 @@
 //! Is a formula a kernel? A proof that a small checker accepts, a confirmed counter-example, or an honest "undecided".
 //!
-//! The question is settled in three steps: [`search`] looks for a proof in the normal form of [`form`], [`verify`]
+//! The check has three parts: [`search`] looks for a proof in the normal form of [`form`], [`verify`]
 //! checks it from the tree alone, and [`refute`] looks for points, each confirmed in the exact arithmetic of
-//! [`interval`]. Nothing is called proven or refuted that did not pass its check.
+//! [`interval`]. Every verdict of proven or refuted has passed its verification.
 
 pub mod certificate;
 mod domain;
@@ -31,30 +31,30 @@ pub use verdict::{Evidence, Refutation, Theorem, Verdict};
 /// The steps after which [`Kernel::check`] stops searching.
 pub const MOST_STEPS: u64 = 80_000_000;
 
-/// The steps spent on points where a theorem has already refuted the formula.
+/// The steps spent on points if a theorem has already refuted the formula.
 const POINTS_AFTER_THEOREM: u64 = 3_500_000;
 
-/// The most steps spent on looking for points that contradict a proof.
+/// The most steps spent on points that might contradict a proof.
 const POINTS_AFTER_PROOF: u64 = 300_000;
 
-/// The part of the steps that are left which is spent on it: few before a fit, which asks within a smaller limit.
+/// The fraction of the remaining steps spent on that: few before a fit, which has a smaller limit.
 const PART_AFTER_PROOF: u64 = 32;
 
-/// The steps that a step under way and the checker may take beyond the limit.
+/// The steps beyond the limit that a current operation and the checker may take.
 const GRACE: u64 = 10_000_000;
 
-/// A verdict, and the work it took.
+/// A verdict, and the steps taken.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Checked {
     /// The verdict.
     pub verdict: Verdict,
-    /// The steps taken, about 0.1 µs each; the same whenever the same question is asked.
+    /// The steps taken, about 0.1 µs each; always the same for the same question.
     pub steps: u64,
 }
 
-/// A formula with a proof that the checker accepted and a counter-example that interval arithmetic confirmed: one of the
-/// two is wrong, and nothing is said about the formula.
+/// A formula with a proof that the checker accepted and a counter-example that interval arithmetic confirmed: one of
+/// the two is wrong, and there is no verdict.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "internal contradiction, please report: {kernel} with dim {dim} on {domain} is {proof}\nbut {refutation}"
@@ -91,7 +91,7 @@ impl Kernel {
     /// ```
     ///
     /// # Errors
-    /// [`Contradiction`] where there are both a proof and a counter-example, which is a defect of this library.
+    /// [`Contradiction`] if there are both a proof and a counter-example, which is a defect of this library.
     pub fn check(&self, dim: Dim, domain: Domain) -> Result<Verdict, Contradiction> {
         self.check_within(dim, domain, MOST_STEPS).map(|checked| checked.verdict)
     }
@@ -124,7 +124,7 @@ fn undecided(note: String) -> Verdict {
 /// A verdict, or both a proof and a counter-example.
 type Answer = Result<Verdict, Box<(Proof, Refutation)>>;
 
-/// A formula, where the points lie, and the limit of the search.
+/// A formula, the space of the points, and the limit of the search.
 #[derive(Clone, Copy)]
 struct Question<'a> {
     formula: &'a Formula,
@@ -143,7 +143,7 @@ impl Question<'_> {
         if let Some(proof) = found.proof {
             return self.proven(proof, needs);
         }
-        // A theorem already refutes: points are worth a few more steps, not all of them.
+        // A theorem already refutes the formula: the search for points gets only a few more steps.
         let enough = match found.theorem {
             Some(_) => self.limit.min(Limit::after(POINTS_AFTER_THEOREM)),
             None => self.limit,
@@ -161,7 +161,7 @@ impl Question<'_> {
         Ok(Verdict::Undecided(evidence))
     }
 
-    /// As [`answer`](Self::answer), but no counter-example is looked for: proven or undecided.
+    /// As [`answer`](Self::answer), without a search for counter-examples: proven or undecided.
     fn proof(mut self) -> Answer {
         let needs = match self.settle() {
             Ok(needs) => needs,
@@ -173,7 +173,7 @@ impl Question<'_> {
         }
     }
 
-    /// Fixes the dimension where the formula does.
+    /// Fixes the dimension if the formula does.
     fn settle(&mut self) -> Result<Needs, String> {
         if let Some(problem) = self.domain.problem() {
             return Err(problem);
@@ -185,7 +185,7 @@ impl Question<'_> {
         Ok(needs)
     }
 
-    /// What the search finds; a proof only where the checker accepts it.
+    /// The result of the search; a proof only if the checker accepts it.
     fn search(&self) -> search::Found {
         let mut found = search::prove(self.formula, self.dim, self.domain, self.limit);
         found.proof =
@@ -193,7 +193,7 @@ impl Question<'_> {
         found
     }
 
-    /// The verdict where a proof is accepted: a few points are held against it.
+    /// The verdict for an accepted proof, which is tested at a few points.
     fn proven(&self, mut proof: Proof, needs: Needs) -> Answer {
         let few = Limit::after(POINTS_AFTER_PROOF).min(self.limit.part(PART_AFTER_PROOF));
         match self.points(needs.least, &refute::Hints::default(), few).0 {
@@ -205,7 +205,7 @@ impl Question<'_> {
         }
     }
 
-    /// A counter-example, with open hyper-parameters at an allowed value, and what was seen.
+    /// A counter-example, with open hyper-parameters at an allowed value, and the observations of the search.
     fn points(&self, least: usize, hints: &refute::Hints, limit: Limit) -> (Option<Refutation>, Evidence) {
         let concrete = self.formula.filled();
         let mut refuter = refute::Search::new(&concrete, self.dim, self.domain, limit);
@@ -219,7 +219,7 @@ impl Question<'_> {
     }
 }
 
-/// What a formula asks of the dimension.
+/// The requirements of a formula on the dimension.
 #[derive(Debug, Clone, Copy, Default)]
 struct Needs {
     least: usize,

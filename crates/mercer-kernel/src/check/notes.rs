@@ -1,4 +1,4 @@
-//! What the steps of a proof rest on, for the reader: densities, coefficients, thresholds, entries of the table.
+//! Notes on the steps of a proof for readers: densities, coefficients, thresholds, entries of the table.
 
 use num_traits::One;
 

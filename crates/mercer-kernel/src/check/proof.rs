@@ -1,4 +1,4 @@
-//! Proofs: trees of named rules, each with the form it speaks of and the dimensions and domain it holds for.
+//! Proofs: trees of named rules, each with its form, dimensions and domain.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::exact::{self, Q};
 use super::form::{Form, Space};
 use super::{Dim, Domain};
 
-/// What a claim says about a form.
+/// The property in a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Property {
     /// Σᵢⱼ wᵢwⱼk(xᵢ,xⱼ) ≥ 0 for all points and weights.
@@ -19,21 +19,21 @@ pub enum Property {
     NegativeType,
 }
 
-/// A form, what is claimed of it, and where.
+/// A claim: a form, its property, and the space.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Claim {
-    /// What is claimed.
+    /// The property.
     pub property: Property,
-    /// Of which form.
+    /// The form.
     pub form: Form,
-    /// In which dimensions.
+    /// The dimensions.
     pub dim: Dim,
-    /// On which set.
+    /// The domain.
     pub domain: Domain,
 }
 
 impl Claim {
-    /// Where the claim holds.
+    /// The space of the claim.
     pub fn space(&self) -> Space {
         Space { dim: self.dim, domain: self.domain }
     }
@@ -46,7 +46,7 @@ impl Claim {
 pub enum Rule {
     /// The formula is defined on the whole domain and has the premise's form there.
     Formula,
-    /// What holds on a set and in every dimension holds on its subsets and in one dimension.
+    /// A claim on a set and in every dimension holds on its subsets and in one dimension.
     Restriction,
     /// The forms agree because |x−z|² = |x|² + |z|² − 2⟨x,z⟩.
     Polarisation,
@@ -186,7 +186,7 @@ impl Rule {
         }
     }
 
-    /// Where to read about it.
+    /// The reference.
     #[must_use]
     pub fn reference(&self) -> &'static str {
         match self {
@@ -232,17 +232,17 @@ impl Rule {
 /// A proof: a claim, the rule that gives it, and the proofs of the rule's premises.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proof {
-    /// What is proven.
+    /// The claim.
     pub claim: Claim,
-    /// By which rule.
+    /// The rule.
     pub rule: Rule,
-    /// From what.
+    /// The premises.
     pub premises: Vec<Proof>,
-    /// What a reader wants to know of the numbers behind this step.
+    /// A note for readers on the numbers of this step.
     pub note: Option<String>,
 }
 
-/// What fails in a theorem that refutes.
+/// The failed condition of a theorem that refutes.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "failure", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -322,7 +322,7 @@ impl Proof {
         node
     }
 
-    /// Where to read about the rule, or about the named kernel that it is applied to.
+    /// The reference for the rule, or for the named kernel that it is applied to.
     #[must_use]
     pub fn reference(&self) -> String {
         match self.named() {
@@ -341,7 +341,7 @@ impl Proof {
         }
     }
 
-    /// How many rule applications it has.
+    /// The number of rule applications.
     #[must_use]
     pub fn steps(&self) -> usize {
         1 + self.premises.iter().map(Self::steps).sum::<usize>()

@@ -1,6 +1,6 @@
-//! The limit of a check, in counted steps: the same question has the same verdict on every machine and under every load.
+//! The limit of a check, in counted steps, so that a question has the same verdict on every machine and under any load.
 //!
-//! A step is an amount of work that takes about 0.1 µs. The operations that take time count theirs: arithmetic on
+//! A step is an amount of work that takes about 0.1 µs. Expensive operations count their steps: arithmetic on
 //! enclosures by the length of the numbers, products of forms and of polynomials by their terms, Gram matrices by
 //! their entries, eigenvalues by the cube of the order. A check runs on one thread, which keeps the count.
 
@@ -16,12 +16,12 @@ pub(crate) fn count(steps: usize) {
     TAKEN.set(TAKEN.get().wrapping_add(steps as u64));
 }
 
-/// This thread's count; only differences mean something.
+/// This thread's count; only differences are meaningful.
 pub(crate) fn taken() -> u64 {
     TAKEN.get()
 }
 
-/// Whether this thread's check has gone so far beyond its limit that what is still under way has to stop.
+/// Whether this thread's check is so far beyond its limit that the current operation must stop.
 pub(crate) fn are_spent() -> bool {
     TAKEN.get() > LAST.get()
 }
@@ -39,12 +39,12 @@ impl Limit {
         Self(taken().saturating_add(steps))
     }
 
-    /// Makes everything that this thread does stop some steps after this limit.
+    /// Stops all work of this thread some steps after this limit.
     pub fn stop_all(self, grace: u64) {
         LAST.set(self.0.saturating_add(grace));
     }
 
-    /// One of `parts` equal parts of the steps that are left.
+    /// One of `parts` equal parts of the remaining steps.
     pub fn part(self, parts: u64) -> Self {
         Self::after(self.0.saturating_sub(taken()) / parts)
     }

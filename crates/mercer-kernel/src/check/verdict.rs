@@ -11,17 +11,17 @@ use super::{Dim, Domain};
 /// Whether a formula is a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// It is positive semidefinite, and this is why.
+    /// It is positive semidefinite, with a proof.
     Proven(Proof),
-    /// It is not, and this shows it.
+    /// It is not, with a refutation.
     Refuted(Refutation),
-    /// It has no value at some points of the domain: a [`Refutation::Undefined`].
+    /// It is undefined at some points of the domain: a [`Refutation::Undefined`].
     Undefined(Refutation),
     /// Neither was found.
     Undecided(Evidence),
 }
 
-/// What shows that a formula is not a kernel.
+/// The evidence that a formula is not a kernel.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Refutation {
@@ -35,7 +35,7 @@ pub enum Refutation {
         value: f64,
         /// The Gram matrix of the points.
         matrix: Vec<Vec<f64>>,
-        /// The kernel with values for its open hyper-parameters, where it has any: one value is enough to refute all.
+        /// The kernel with values for its open hyper-parameters, if it has any: one value is enough for a refutation.
         filled: Option<String>,
     },
     /// Two points with k(x,z) ≠ k(z,x).
@@ -62,34 +62,34 @@ pub enum Refutation {
     Theorem(Theorem),
 }
 
-/// A theorem that refutes, with the numbers that show its condition to fail.
+/// A theorem that refutes, with the numbers that violate its condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Theorem {
-    /// The theorem and where to find it.
+    /// The theorem and a reference.
     pub reference: String,
     /// The dimension in which the formula fails.
     pub dim: usize,
-    /// What fails, in words.
+    /// The failure, in words.
     pub text: String,
-    /// The negative number it comes down to.
+    /// The negative number.
     pub value: f64,
-    /// The part that is checked again.
+    /// The part that the checker verifies.
     pub(crate) failure: super::proof::Failure,
 }
 
-/// What was tried without success.
+/// The attempts without success.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     /// The rules and searches that were tried.
     pub tried: Vec<String>,
     /// The most negative eigenvalue seen, relative to the matrix' largest entry.
     pub lowest_relative_eigenvalue: Option<f64>,
-    /// What stood in the way, where one thing did.
+    /// The obstacle, if there was a single one.
     pub note: Option<String>,
 }
 
 impl Verdict {
-    /// The verdict that a refutation gives.
+    /// The verdict of a refutation.
     #[must_use]
     pub fn of(refutation: Refutation) -> Self {
         match refutation {
@@ -110,7 +110,7 @@ impl Verdict {
         matches!(self, Self::Refuted(_))
     }
 
-    /// What shows that it is not a kernel on the domain: it is refuted, or undefined somewhere.
+    /// The evidence that it is not a kernel on the domain: it is refuted, or undefined somewhere.
     #[must_use]
     pub fn refutation(&self) -> Option<&Refutation> {
         match self {
@@ -130,7 +130,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict as a fragment of HTML: a line that says it, and the certificate to unfold.
+    /// The verdict as a fragment of HTML: one line, and a collapsible certificate.
     #[must_use]
     pub fn html(&self) -> String {
         let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -245,7 +245,7 @@ pub(crate) fn four(value: f64) -> String {
     }
 }
 
-/// At most this many points are written out with their matrix.
+/// The most points that are printed with their matrix.
 const FEW: usize = 6;
 
 fn write_filled(f: &mut fmt::Formatter<'_>, filled: Option<&str>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! Hyper-parameters as the families read them.
+//! Access to hyper-parameters, for the families.
 
 use super::check::enclose;
 use super::{EvalError, Expr, Fault, Named, Q, Space, Value, Written, exact};
@@ -17,7 +17,7 @@ impl Named {
         Ok((0..x.len()).map(|j| ((x[j] - z[j]) / lengths[j]).powi(2)).sum::<f64>())
     }
 
-    /// Σⱼ weight(hⱼ)·statistic on column j, with h the hyper-parameter in `slot`: one term where it is a single number.
+    /// Σⱼ weight(hⱼ)·statistic on column j, with h the hyper-parameter in `slot`: one term if it is a single number.
     pub(super) fn weighted_sum(
         &self,
         slot: usize,
@@ -34,7 +34,8 @@ impl Named {
         }
     }
 
-    /// The part of Σⱼ weight(hⱼ)·statistic that depends on the hyper-parameter of one column; all of it where the columns share it.
+    /// The part of Σⱼ weight(hⱼ)·statistic that depends on the hyper-parameter of one column; the whole sum if the
+    /// columns share it.
     pub(super) fn share(
         &self,
         slot: usize,
@@ -68,11 +69,13 @@ impl Named {
     }
 }
 
-/// Hyper-parameters as they were written.
+/// Hyper-parameters as written.
 impl Written {
-    /// Whether every value that a hyper-parameter may take fits; `auto` and `?` take what is allowed in any case.
+    /// Whether every value that a hyper-parameter may take satisfies a condition; `auto` and `?` satisfy it for all
+    /// allowed values.
     ///
-    /// Of a range only the ends are looked at: the condition must hold between two values where it holds at both.
+    /// Of a range only the ends are checked: the condition must be such that it holds between two values if it holds at
+    /// both.
     pub(super) fn every(&self, slot: usize, fits: impl Fn(&Q) -> bool) -> bool {
         match &self.parameters[slot].1 {
             Parameter::Number(value) => fits(value),
@@ -83,7 +86,8 @@ impl Written {
         }
     }
 
-    /// Whether every value that a hyper-parameter may take is a whole number from 0 to `most`, none where there is no most.
+    /// Whether every value that a hyper-parameter may take is a whole number from 0 to `most`; `None` means no upper
+    /// limit.
     pub(super) fn every_natural(&self, slot: usize, most: Option<i64>) -> bool {
         let is_range = matches!(self.parameters[slot].1, Parameter::Between(..) | Parameter::Irrational(..));
         let fits = |v: &Q| v.is_integer() && !v.is_negative() && most.is_none_or(|m| *v <= exact::int(m));

@@ -41,7 +41,7 @@ impl Family for ChiSquared {
                 continue;
             }
             if sum.is_zero() {
-                // As in doubles: the statistic is infinite, the kernel 0.
+                // As in double precision: the statistic is infinite and the kernel 0.
                 return Ok(Interval::integer(0, bits));
             }
             statistic += &difference * &difference / sum;

@@ -4,8 +4,8 @@ use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Inter
 use super::{Named, NodeId, OFFSET_SEARCH, PowerSeries, Q, Slot, Space, Written, exact, slot, spelling};
 use num_traits::Signed;
 
-/// `const(value)`: the same value ≥ 0 at every pair of points. It keeps its name in canonical forms: a number in its place could
-/// make a constant without a value, as in `sqrt(-const)`, which cannot be written.
+/// `const(value)`: the same value ≥ 0 at every pair of points. It keeps its name in canonical forms: replacing it by a
+/// number could give a constant without a value, as in `sqrt(-const)`, which cannot be written.
 pub const CONSTANT: FamilyId = FamilyId::of(&Constant);
 
 #[derive(Debug)]

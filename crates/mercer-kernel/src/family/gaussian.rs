@@ -20,7 +20,7 @@ impl Kernel {
     /// `rbf`: exp(−|x−z|²/(2σ²)) with σ > 0.
     ///
     /// # Errors
-    /// Where σ is outside of its range.
+    /// If σ is outside of its range.
     pub fn gaussian(sigma: f64) -> Result<Self, ComposeError> {
         Self::named(GAUSSIAN, &[sigma])
     }
@@ -33,16 +33,16 @@ impl Kernel {
     }
 }
 
-/// γⱼ of exp(−Σⱼ γⱼ(xⱼ−zⱼ)²) on this many columns, whichever way the width is written.
+/// γⱼ of exp(−Σⱼ γⱼ(xⱼ−zⱼ)²) on this many columns, for widths in either spelling.
 ///
 /// # Errors
-/// Where the width is still `auto` or `?`, or lists another number of values than there are columns.
+/// If the width is still `auto` or `?`, or lists another number of values than there are columns.
 pub fn gammas(named: &Named, columns: usize) -> Result<Vec<f64>, EvalError> {
     let gamma = gamma_of(named);
     Ok(named.per_column(0, columns)?.into_iter().map(gamma).collect())
 }
 
-/// γ from the number as written.
+/// γ from the number in either spelling.
 fn gamma_of(named: &Named) -> impl Fn(f64) -> f64 {
     let by_width = is_sigma(named);
     move |value| if by_width { (0.5 / (value * value)).min(f64::MAX) } else { value }
@@ -118,7 +118,7 @@ impl Family for Gaussian {
         Some(Expr::Distance.power(2.0).scaled(-gamma).call(Function::Exp))
     }
 
-    /// Widths are written as σ.
+    /// The canonical form writes widths as σ.
     fn canonical(&self, named: &Named) -> Option<Expr> {
         if is_sigma(named) {
             return None;

@@ -118,7 +118,7 @@ impl Family for Matern {
         Invariance::Radial
     }
 
-    /// Of ν other than ½, 1½ and 2½ it is the leading term for large distances, up to a constant: (ν−½) log r − r.
+    /// For ν other than ½, 1½ and 2½ it is the leading term for large distances, up to a constant: (ν−½) log r − r.
     fn logarithm(&self, named: &Named) -> Option<Expr> {
         let nu = named.number(0).ok()?;
         let square = named.squared_distance_formula(1)?.scaled(2.0 * nu);
@@ -178,7 +178,7 @@ impl Family for Matern {
     }
 }
 
-/// The Matérn kernel that a polynomial of the distance becomes when multiplied by exp(−rate·|x−z|).
+/// The Matérn kernel equal to a polynomial of the distance times exp(−rate·|x−z|).
 fn half_integer_polynomial(polynomial: &Expr, rate: f64) -> Option<Named> {
     let Expr::Sum(terms) = polynomial else { return None };
     let coefficient = |power: &Expr| {

@@ -1,8 +1,9 @@
-//! The named kernels: one file for each, with everything the library knows of it.
+//! The named kernels, one file for each, with everything the library knows about it.
 //!
 //! A family is a value of a type that implements [`Family`]. Its file has the hyper-parameters, the value at one pair of
-//! points (the oracle of every test), the program for tiles, the enclosure in exact arithmetic, where it is positive
-//! semidefinite and by which theorem; then, where they exist, its formula, logarithm, spectral density and feature map.
+//! points (the oracle of every test), the program for tiles, the enclosure in exact arithmetic, the domain on which it
+//! is positive semidefinite and the theorem; then, if they exist, its formula, logarithm, spectral density and feature
+//! map.
 
 pub mod arc_cosine;
 mod arguments;
@@ -55,7 +56,7 @@ pub static FAMILIES: &[FamilyId] = &[
     sigmoid::SIGMOID,
 ];
 
-/// A named kernel without its hyper-parameters. Dereferences to its [`Family`]; two are equal where the names are.
+/// A named kernel without its hyper-parameters. Dereferences to its [`Family`]; two are equal if their names are.
 #[derive(Clone, Copy)]
 pub struct FamilyId(&'static dyn Family);
 
@@ -65,7 +66,7 @@ impl FamilyId {
         Self(family)
     }
 
-    /// The family that a name in kernel text stands for.
+    /// The family with this name in kernel text.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let is_called = |family: &&Self| family.name() == name || family.aliases().contains(&name);
@@ -115,7 +116,7 @@ impl fmt::Debug for FamilyId {
     }
 }
 
-/// On what the value of a kernel depends.
+/// The arguments on which the value of a kernel depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Invariance {
     /// On the two points.
@@ -154,7 +155,7 @@ pub enum PowerSeries {
     Coefficients(Vec<f64>),
     /// (γt + c)^degree.
     Power {
-        /// The degree; a polynomial where it is a whole number.
+        /// The degree; the kernel is a polynomial if it is a whole number.
         degree: f64,
         /// γ.
         gamma: f64,
@@ -163,11 +164,11 @@ pub enum PowerSeries {
     },
 }
 
-/// Everything the library knows of one named kernel.
+/// The definition and the properties of one named kernel.
 ///
-/// The methods receive the kernel with its hyper-parameters as `named`; those that `check` calls receive them as they were
-/// written. `eval` is the oracle: it is written from the
-/// definition and shares no code with `lower`. The proof checker calls `psd`, `defined` and `range` only.
+/// The methods receive the kernel with its hyper-parameters as `named`; those that `check` calls receive them as
+/// written. `eval` is the reference of the tests: it is written from the definition and shares no code with `lower`.
+/// The proof checker calls `psd`, `defined` and `range` only.
 pub trait Family: fmt::Debug + Sync {
     /// The name in kernel text.
     fn name(&self) -> &'static str;
@@ -178,35 +179,36 @@ pub trait Family: fmt::Debug + Sync {
     /// The value at one pair of points; NaN where it is undefined.
     ///
     /// # Errors
-    /// Where a hyper-parameter is still `auto` or `?`, or lists another number of values than there are columns.
+    /// If a hyper-parameter is still `auto` or `?`, or lists another number of values than there are columns.
     fn eval(&self, named: &Named, x: &[f64], z: &[f64]) -> Result<f64, EvalError>;
 
-    /// The same as statistics of a pair of rows and operations on them.
+    /// The value as statistics of a pair of rows and operations on them.
     ///
     /// # Errors
     /// As [`eval`](Self::eval).
     fn lower(&self, named: &Named, to: &mut dyn Lower) -> Result<NodeId, EvalError>;
 
-    /// An enclosure of the value at exact points, hyper-parameters read as the decimals that were written.
+    /// An enclosure of the value at exact points, with hyper-parameters read as exact decimals.
     ///
     /// # Errors
-    /// [`Fault::Undefined`] where there is no value; [`Fault::Unknown`] where that could not be settled.
+    /// [`Fault::Undefined`] if there is no value; [`Fault::Unknown`] if that could not be decided.
     fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault>;
 
-    /// Whether a theorem says that it is positive semidefinite on the space for every value that the hyper-parameters
-    /// may take: `auto` and `?` stand for all of them.
+    /// Whether a theorem shows that it is positive semidefinite on the space for every value that the hyper-parameters
+    /// may take: `auto` and `?` mean all of them.
     fn psd(&self, named: &Written, space: &Space) -> bool;
 
-    /// Why it is positive semidefinite, and where to read about it: its entry in the table of named kernels in docs/check.md.
+    /// The reason why it is positive semidefinite, with a reference: its entry in the table of named kernels in
+    /// docs/check.md.
     fn theorem(&self) -> &'static str;
 
-    /// Whether a theorem says that all its positive powers are positive semidefinite, for every value that the
+    /// Whether a theorem shows that all its positive powers are positive semidefinite, for every value that the
     /// hyper-parameters may take.
     fn is_infinitely_divisible(&self, _named: &Written) -> bool {
         false
     }
 
-    /// What a reader of the proof should know of this kernel on points of `columns` coordinates.
+    /// A note in proofs about this kernel on points of `columns` coordinates.
     fn remark(&self, _named: &Written, _columns: Option<usize>) -> Option<String> {
         None
     }
@@ -216,33 +218,33 @@ pub trait Family: fmt::Debug + Sync {
         &[]
     }
 
-    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; none where the language
-    /// cannot write it or where a hyper-parameter is not a single number.
+    /// The kernel as a formula of atoms and functions, equal to it at every pair of points; `None` if the language
+    /// cannot write it or if a hyper-parameter is not a single number.
     fn formula(&self, _named: &Named) -> Option<Expr> {
         None
     }
 
-    /// The canonical form, where that is not the kernel as it is.
+    /// The canonical form, if it differs from the kernel.
     fn canonical(&self, _named: &Named) -> Option<Expr> {
         None
     }
 
-    /// The kernel of this family that a formula is.
+    /// The kernel of this family that equals a formula.
     fn recognise(&self, _found: Pattern<'_>) -> Option<Named> {
         None
     }
 
-    /// The kernel of this family that two factors of a product are together, and which two these are.
+    /// The kernel of this family that equals the product of two factors, and their indices.
     fn recognise_factors(&self, _factors: &[Expr]) -> Option<(Named, [usize; 2])> {
         None
     }
 
-    /// The normal form in which proofs are written; none where the kernel stays one atom of it.
+    /// The normal form of the kernel in proofs; `None` if it stays an atom.
     fn form(&self, _named: &Written, _cols: &Cols, _space: &Space) -> Option<Form> {
         None
     }
 
-    /// The exact value at rational points, where it is rational.
+    /// The exact value at rational points, if it is rational.
     fn exact_value(&self, _named: &Written, _x: &[Q], _z: &[Q]) -> Option<Q> {
         None
     }
@@ -257,7 +259,7 @@ pub trait Family: fmt::Debug + Sync {
         None
     }
 
-    /// On what its value depends.
+    /// The arguments on which its value depends.
     fn invariance(&self) -> Invariance {
         Invariance::None
     }
@@ -267,7 +269,7 @@ pub trait Family: fmt::Debug + Sync {
         None
     }
 
-    /// The law of its frequencies on this many columns: the shape, and the scale of each column. None where no spectral
+    /// The law of its frequencies on this many columns: the shape, and the scale of each column. `None` if no spectral
     /// density is known.
     ///
     /// # Errors
@@ -276,9 +278,9 @@ pub trait Family: fmt::Debug + Sync {
         Ok(None)
     }
 
-    /// ∂k/∂log h for the hyper-parameter h in `slot`, which every point of `columns` coordinates shares or, where it is a list,
-    /// belongs to the coordinate `column`. Written in the kernel language, with a value wherever k has one. None where h is a choice,
-    /// such as a degree, or where no derivative is known. The hyper-parameters are numbers.
+    /// ∂k/∂log h for the hyper-parameter h in `slot`, which every point of `columns` coordinates shares or, where it is
+    /// a list, belongs to the coordinate `column`. Written in the kernel language, with a value wherever k has one.
+    /// `None` if h is a choice, such as a degree, or if no derivative is known. The hyper-parameters are numbers.
     fn derivative(
         &self,
         _named: &Named,
@@ -289,7 +291,7 @@ pub trait Family: fmt::Debug + Sync {
         None
     }
 
-    /// The polynomial in ⟨x,z⟩ that it is, from which its finite feature map follows.
+    /// The kernel as a polynomial in ⟨x,z⟩, which gives its finite feature map.
     fn power_series(&self, _named: &Named) -> Option<PowerSeries> {
         None
     }
@@ -300,7 +302,7 @@ fn product(factors: impl Into<Vec<Expr>>) -> Expr {
     Expr::Product(factors.into())
 }
 
-/// `a`, or a tiny number in the place of 0: a divisor of something that vanishes with it.
+/// `a`, or a tiny number instead of 0: a divisor of a term that vanishes with it.
 pub(crate) fn above_zero(a: Expr) -> Expr {
     Expr::Call(Function::Max, vec![a, Expr::Number(f64::MIN_POSITIVE)])
 }

@@ -4,8 +4,9 @@ use super::{Allowed, EvalError, Expr, Family, FamilyId, Fault, Interval, Lower};
 use super::{Named, NodeId, Q, Search, Slot, Space, Written, exact, slot, spelling};
 use num_traits::{Signed, Zero};
 
-/// `noise(value)`: value ≥ 0 where both points are the same row of the data, else 0. In the matrix of samples with themselves it
-/// stands on the diagonal; between two sets of samples it is 0. At two points as such, rows are the same where the points are.
+/// `noise(value)`: value ≥ 0 where both points are the same row of the data, else 0. In the matrix of samples with
+/// themselves it is on the diagonal; between two sets of samples it is 0. For two given points, rows are the same if
+/// the points are.
 pub const NOISE: FamilyId = FamilyId::of(&Noise);
 
 #[derive(Debug)]

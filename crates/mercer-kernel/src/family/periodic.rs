@@ -31,7 +31,7 @@ impl Family for Periodic {
         let (periods, lengths) = (named.per_column(0, x.len())?, named.per_column(1, x.len())?);
         let sine = |x: f64, z: f64, period: f64| match PI * (x - z) / period {
             angle if angle.abs() < 4_503_599_627_370_496.0 => angle.sin(),
-            // Beyond that many turns only the remainders, which are exact, say where in its period a number is.
+            // Beyond that many turns only the remainders, which are exact, give the position within the period.
             _ => (PI * ((x % period - z % period) / period)).sin(),
         };
         let sum = (0..x.len()).map(|j| (sine(x[j], z[j], periods[j]) / lengths[j]).powi(2)).sum::<f64>();

@@ -65,7 +65,7 @@ impl Family for Polynomial {
         Some(Expr::Dot.scaled(gamma).plus(c).power(degree))
     }
 
-    /// Lines and monomials lose their name.
+    /// The canonical form writes lines and monomials as formulas.
     fn canonical(&self, named: &Named) -> Option<Expr> {
         let (degree, gamma, c) = numbers(named)?;
         if degree == 1.0 {

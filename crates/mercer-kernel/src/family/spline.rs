@@ -18,7 +18,7 @@ pub const SPLINE: FamilyId = FamilyId::of(&Spline);
 #[derive(Debug)]
 struct Spline;
 
-/// 1 + st + min²(2·max + |s−t|)/6: no difference of it cancels where s, t ≥ 0.
+/// 1 + st + min²(2·max + |s−t|)/6: there is no cancellation for s, t ≥ 0.
 fn term() -> Coordinate {
     let steps = vec![
         Step::Product(0, 1),

@@ -8,8 +8,8 @@
 //! k = 2:  (1−r)^(ℓ+2)·((ℓ²+4ℓ+3)r² + (3ℓ+6)r + 3)/3
 //! ```
 //!
-//! ℓ is taken from the number of columns that the kernel sees, so that it is positive semidefinite there; a function of
-//! compact support is not in every dimension.
+//! ℓ follows from the number of columns that the kernel uses, so that it is positive semidefinite in that dimension; no
+//! function of compact support is in every dimension.
 
 use num_traits::{One, Signed};
 
@@ -64,7 +64,7 @@ impl Family for Wendland {
         if k == 0.0 {
             return Ok(decay);
         }
-        // The radius within the support: beyond it, a large one would make 0·∞.
+        // The radius is limited to the support: beyond it, a large one would give 0·∞.
         let r = to.affine(base, -1.0, 1.0);
         let mut polynomial = to.affine(r, l + k, 1.0);
         if k == 2.0 {

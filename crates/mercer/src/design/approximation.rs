@@ -97,7 +97,7 @@ impl fmt::Display for Approximation {
     }
 }
 
-/// A text that is not the name of an approximation.
+/// A text that does not name an approximation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{received}` is not an approximation: write fourier:D with an even number D of random features, or nystrom:M with \

@@ -7,7 +7,7 @@ use crate::linalg::{CholeskyError, EigenError, NormalEquationsError};
 use crate::memory;
 use crate::watch::Stopped;
 
-/// Why samples have no such features, or what is computed from the features has no answer.
+/// Why features, or a result from them, cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DesignError {
@@ -55,7 +55,7 @@ pub enum DesignError {
         columns: usize,
         /// The number of features.
         count: u64,
-        /// What needs the memory.
+        /// The allocation.
         what: String,
         /// Bytes it needs.
         needed: u64,
@@ -82,7 +82,7 @@ pub enum DesignError {
         row: usize,
         /// The column, from 0.
         column: usize,
-        /// What it holds.
+        /// The value found.
         value: f64,
         /// The inverse of a typical frequency.
         length: f64,
@@ -119,7 +119,7 @@ pub enum DesignError {
         name: String,
         /// The column of that name, from 0.
         column: usize,
-        /// What else it stands for.
+        /// Its other meaning.
         meaning: String,
     },
     /// A feature has no finite value.
@@ -142,10 +142,10 @@ pub enum DesignError {
         /// Columns the features are of.
         expected: usize,
     },
-    /// A map that takes samples as they are was to be used on shifted ones.
+    /// A map that does not support shifted samples was used on them.
     #[error("random features do not support shifted samples (bias = column)")]
     Shifted,
-    /// The rows of the design can be read in order only.
+    /// The rows of the design can only be read in order.
     #[error("the rows are read sequentially, but this operation needs random access")]
     Sequential,
     /// The rows of a stream could not be read.

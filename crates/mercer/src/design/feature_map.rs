@@ -1,4 +1,4 @@
-//! Feature maps φ: the lift that a kernel hides, written out.
+//! Explicit feature maps φ.
 //!
 //! | text | features | ⟨φ(x),φ(z)⟩ |
 //! | --- | --- | --- |
@@ -76,7 +76,7 @@ impl FeatureMap {
     /// The number of features of samples with this many columns.
     ///
     /// # Errors
-    /// [`DesignError::TooMany`], with the exact number, where it is beyond 64 bits.
+    /// [`DesignError::TooMany`], with the exact number, if it is beyond 64 bits.
     pub fn count(&self, columns: usize) -> Result<u64, DesignError> {
         let count = match self.squares() {
             Some((_, squares)) => self.big_count(columns, |k| squares[k] > 0.0, squares.len()),
@@ -108,11 +108,11 @@ impl FeatureMap {
         Ok((0..transform.count()).map(|index| transform.name(index, &columns)).collect())
     }
 
-    /// The same map with names of columns replaced by their places, so that it needs no names any more.
+    /// The same map with names of columns replaced by their indices, so that it no longer needs names.
     ///
     /// # Errors
-    /// Where there is no column of a name, and where `x` or `x0`, `x1`, … is the name of another column than the one it
-    /// stands for.
+    /// If there is no column of a name, or if `x` or `x0`, `x1`, … is the name of another column than the one it stands
+    /// for.
     pub fn bind(&self, columns: &[String]) -> Result<Self, DesignError> {
         match self {
             Self::Formulas(formulas) => formulas.bind(columns).map(Self::Formulas),
@@ -123,7 +123,7 @@ impl FeatureMap {
     /// Whether samples with this many columns have these features.
     ///
     /// # Errors
-    /// Where a parameter is out of its range, and where a formula asks for a column that is not there.
+    /// If a parameter is out of its range, or if a formula uses a column that does not exist.
     pub fn check_columns(&self, columns: usize) -> Result<(), DesignError> {
         self.check_parameters().map_err(|refused| self.refuse(refused))?;
         if let Self::Formulas(formulas) = self {
@@ -146,12 +146,12 @@ impl FeatureMap {
         DesignError::MapParameter { map, parameter, received: self.to_string(), allowed }
     }
 
-    /// The map made ready for samples with this many columns.
+    /// The map prepared for samples with this many columns.
     ///
     /// O(D) time and memory for D features.
     ///
     /// # Errors
-    /// As [`check_columns`](Self::check_columns), and where 3D numbers do not fit `budget` bytes.
+    /// As [`check_columns`](Self::check_columns), and if 3D numbers do not fit `budget` bytes.
     pub fn over(&self, columns: usize, budget: u64) -> Result<Transform, DesignError> {
         Transform::new(self, columns, budget)
     }
@@ -161,8 +161,8 @@ impl FeatureMap {
     /// O(nD) time, O(1) for each feature; 8nD bytes.
     ///
     /// # Errors
-    /// As [`over`](Self::over), where the features do not fit the memory budget, where one is not a finite number, and
-    /// the session is stopped.
+    /// As [`over`](Self::over), if the features do not fit the memory budget, if one is not a finite number, and the
+    /// session is stopped.
     pub fn transform(
         &self,
         samples: &AnySamples<'_>,
@@ -172,8 +172,8 @@ impl FeatureMap {
         Ok(transform.transform(samples, Precision::Double, session)?.into_f64())
     }
 
-    /// The largest |k(x,z) − ⟨φ(x),φ(z)⟩| over all x and z of at most this norm, in any dimension; none for a map that
-    /// approximates no kernel.
+    /// The largest |k(x,z) − ⟨φ(x),φ(z)⟩| over all x and z of at most this norm, in any dimension; `None` for a map
+    /// that approximates no kernel.
     ///
     /// 0 for `poly` and `series`, which are exact. For `taylor` of degree m it is P(N > m) for a Poisson variable N of mean
     /// (R/σ)², and is attained: at x = z of norm R.
@@ -188,7 +188,7 @@ impl FeatureMap {
         }
     }
 
-    /// The weight of each monomial and the factor aₖ of each degree; none for formulas.
+    /// The weight of each monomial and the factor aₖ of each degree; `None` for formulas.
     pub(super) fn squares(&self) -> Option<(Weight, Vec<f64>)> {
         match self {
             Self::Polynomial { degree, gamma, c } => {

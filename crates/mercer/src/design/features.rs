@@ -1,4 +1,4 @@
-//! What computes features of rows: a map, random features or landmarks.
+//! Features of rows: a map, random features or landmarks.
 
 use std::fmt;
 use std::ops::Range;
@@ -26,7 +26,7 @@ use super::transform::Transform;
 /// Features of samples. The features of a row do not depend on other rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Features {
-    /// A finite map, with every column by its place.
+    /// A finite map, with every column by its index.
     Map(FeatureMap),
     /// Random Fourier features, ⟨φ(x),φ(z)⟩ ≈ k(x,z).
     Fourier(Box<Fourier>),
@@ -35,7 +35,7 @@ pub enum Features {
 }
 
 impl Features {
-    /// The kernel that the features approximate; none for a map.
+    /// The kernel that the features approximate; `None` for a map.
     #[must_use]
     pub fn kernel(&self) -> Option<&Kernel> {
         match self {
@@ -48,7 +48,7 @@ impl Features {
     /// The number of features of samples with this many columns.
     ///
     /// # Errors
-    /// [`DesignError::TooMany`] where it does not fit the address space.
+    /// [`DesignError::TooMany`] if it does not fit the address space.
     pub fn count(&self, columns: usize) -> Result<usize, DesignError> {
         match self {
             Self::Map(map) => {
@@ -64,11 +64,11 @@ impl Features {
         }
     }
 
-    /// The features made ready for samples with this many columns, from which `shift` is subtracted first.
+    /// The features prepared for samples with this many columns, from which `shift` is subtracted first.
     ///
     /// # Errors
-    /// Where the features are of another number of columns, as [`FeatureMap::over`], and [`DesignError::Shifted`] where others
-    /// than those of a map are to be shifted.
+    /// If the features are of another number of columns, as [`FeatureMap::over`], and [`DesignError::Shifted`] if
+    /// others than those of a map are to be shifted.
     pub fn ready<'a>(
         &'a self,
         columns: usize,
@@ -89,11 +89,11 @@ impl Features {
         if shift.is_some() { Err(DesignError::Shifted) } else { Ok(ready) }
     }
 
-    /// The features of all samples as a design: held in the precision of the samples where they fit the memory of the session, else
-    /// computed again for each pass.
+    /// The features of all samples as a design: stored in the precision of the samples if they fit the memory of the
+    /// session, otherwise recomputed for each pass.
     ///
     /// # Errors
-    /// As [`ready`](Self::ready), where features are not finite, and where the session is stopped.
+    /// As [`ready`](Self::ready), if features are not finite, and if the session is stopped.
     pub fn design<'a>(
         &'a self,
         samples: &'a AnySamples<'a>,
@@ -107,19 +107,20 @@ impl Features {
         Ok(Box::new(Held::of(&recomputed, session)?))
     }
 
-    /// Whether the engine of the session adds up these features in less time than passes over them take.
+    /// Whether the engine of the session sums over these features faster than passes over them do.
     #[must_use]
     pub fn engine_adds(&self, session: &Session<'_>) -> bool {
         matches!(self, Self::Fourier(_)) && session.engine().wave_sums().is_some()
     }
 
-    /// Adds the features of each row, its targets and its weight to the sums of its part, on the engine of the session where that
-    /// does it.
+    /// Adds the features of each row, its targets and its weight to the sums of its part, on the engine of the session
+    /// if it supports that.
     ///
     /// O(nDd + nD²/2) time for n rows of d columns and D features.
     ///
     /// # Errors
-    /// Where the rows, targets and weights do not line up or hold something else than finite numbers, and where the session is stopped.
+    /// If the rows, targets and weights do not match in number or hold a value that is not finite, or if the session is
+    /// stopped.
     pub fn add_sums(
         &self,
         samples: &AnySamples<'_>,
@@ -148,7 +149,7 @@ impl Features {
     }
 
     /// Features that are, up to a common factor c, a half-size approximation of the same kind, and c²: every other
-    /// frequency, or the first half of the landmarks. None where there is only one, and for a map.
+    /// frequency, or the first half of the landmarks. `None` if there is only one, and for a map.
     ///
     /// The fit with half of the features follows from sums over all of them.
     #[must_use]
@@ -217,7 +218,7 @@ impl fmt::Display for Features {
     }
 }
 
-/// Features made ready for samples with a fixed number of columns.
+/// Features prepared for samples with a fixed number of columns.
 #[derive(Debug)]
 pub enum RowFeatures<'a> {
     /// A map over these columns.
@@ -255,7 +256,7 @@ impl RowFeatures<'_> {
         }
     }
 
-    /// The precision that features of these samples are computed in: that of the samples, and double for a map.
+    /// The precision in which features of these samples are computed: that of the samples, and double for a map.
     #[must_use]
     pub fn precision(&self, samples: &AnySamples<'_>) -> Precision {
         match (self, samples) {
@@ -268,10 +269,10 @@ impl RowFeatures<'_> {
     /// in double precision.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, where a feature of a map is not finite, and where `watch` asks to stop.
+    /// If the samples have another number of columns, if a feature of a map is not finite, or if `watch` asks to stop.
     ///
     /// # Panics
-    /// Where `out` does not have an entry for each row and feature.
+    /// If `out` does not have an entry for each row and feature.
     pub fn fill(
         &self,
         samples: &AnySamples<'_>,
@@ -301,7 +302,7 @@ impl RowFeatures<'_> {
     /// The features of all samples in this precision.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill), and where they do not fit the memory of the session.
+    /// As [`fill`](Self::fill), and if they do not fit the memory of the session.
     pub fn transform(
         &self,
         samples: &AnySamples<'_>,

@@ -1,4 +1,4 @@
-//! A design whose rows are in memory.
+//! A design with its rows in memory.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ use super::{Access, Design, computed};
 
 /// Φ in memory, in single or double precision; sums over it are in double precision.
 ///
-/// Rows of landmarks may be held as kernel values k with φ = L⁻¹k: two triangular solves for each pass take the place of one for each
-/// row.
+/// Rows of landmarks may be held as kernel values k with φ = L⁻¹k: two triangular solves for each pass replace one for
+/// each row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held<'a> {
     values: Values,
@@ -36,14 +36,15 @@ impl<'a> Held<'a> {
     /// The rows of another design, in its precision.
     ///
     /// # Errors
-    /// Where the rows cannot be computed, and where `watch` asks to stop.
+    /// If the rows cannot be computed, or if `watch` asks to stop.
     pub fn of(design: &dyn Design, watch: &dyn Watch) -> Result<Self, DesignError> {
         let (n, d) = (design.nrows(), design.ncols());
         let values = filled(design.precision(), n, d, watch, |rows, out| design.fill(rows, out, watch))?;
         Ok(values.into())
     }
 
-    /// The features of all samples for passes with few right-hand sides: those of landmarks as kernel values.
+    /// The features of all samples, for passes with few right-hand sides: features of landmarks are stored as kernel
+    /// values.
     ///
     /// # Errors
     /// As [`RowFeatures::transform`].
@@ -64,7 +65,7 @@ impl<'a> Held<'a> {
         Ok(Self { values, whitening: Some(landmarks.whitening()) })
     }
 
-    /// The rows in memory: φ, or k where there is a factor L with φ = L⁻¹k.
+    /// The rows in memory: φ, or k if there is a factor L with φ = L⁻¹k.
     #[must_use]
     pub fn values(&self) -> &Values {
         &self.values
@@ -105,7 +106,7 @@ impl<'a> Held<'a> {
     }
 }
 
-/// A matrix of `n` rows and `d` columns that `fill` writes some rows of at a time.
+/// A matrix of `n` rows and `d` columns that `fill` writes block by block.
 pub(super) fn filled(
     precision: Precision,
     n: usize,
@@ -237,7 +238,8 @@ impl Design for Held<'_> {
         Ok(())
     }
 
-    /// Eight rows at a time: their dots with V, weighted, and their sum while they are in cache, so that Φ is read once.
+    /// Processes eight rows at a time: their products with V, weighted, and their sum while they are in cache, so that
+    /// Φ is read once.
     fn normal(
         &self,
         v: &Matrix<f64>,

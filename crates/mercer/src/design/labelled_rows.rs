@@ -1,4 +1,4 @@
-//! Rows of features with classes and weights, by the sums over them.
+//! Rows of features with classes and weights, accessed through sums over them.
 
 use crate::data::Matrix;
 use crate::watch::Watch;
@@ -10,7 +10,7 @@ use super::row_loss::{Labelled, Loss, LossSums, RowLoss};
 /// Rows whose outputs are computed at a time.
 const ROWS: usize = 512;
 
-/// Rows of features with classes and weights, by the sums from which a linear classifier is fitted.
+/// Rows of features with classes and weights, accessed through the sums needed to fit a linear classifier.
 ///
 /// All sums add up over parts of the rows, so the rows may be in memory ([`LabelledDesign`]) or on several machines.
 pub trait LabelledRows: Sync {
@@ -26,7 +26,7 @@ pub trait LabelledRows: Sync {
     /// Σᵢ ℓᵢ(Wᵀφᵢ + b) with its derivative in b and its mean curvature; `gradient` = the derivative in W.
     ///
     /// # Errors
-    /// Where features cannot be computed, and where `watch` asks to stop.
+    /// If features cannot be computed, or if `watch` asks to stop.
     fn loss(
         &self,
         loss: Loss,

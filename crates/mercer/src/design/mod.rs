@@ -1,4 +1,4 @@
-//! A feature matrix Φ, one row φ(xᵢ) per sample, by what it can do.
+//! A feature matrix Φ, one row φ(xᵢ) per sample, as a set of operations.
 //!
 //! | design | rows of Φ |
 //! | --- | --- |
@@ -74,18 +74,18 @@ const LOSS_TASKS: usize = 64;
 /// Chosen rows that are computed at a time.
 const CHOSEN: usize = 256;
 
-/// How rows of a design are read.
+/// How the rows of a design can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Any rows at any time, from memory.
     Held,
     /// Any rows at any time, computed each time.
     Computed,
-    /// One row after the other: what needs chosen rows is refused.
+    /// One row after the other: operations on chosen rows fail.
     Sequential,
 }
 
-/// Called with the numbers of some rows and with the rows, row-major.
+/// A callback that receives the range of some rows and the rows, row-major.
 pub type BlockVisitor<'a> = dyn FnMut(Range<usize>, &[f64]) -> Result<(), DesignError> + Send + 'a;
 
 /// Φ: n rows of D features.
@@ -94,7 +94,7 @@ pub type BlockVisitor<'a> = dyn FnMut(Range<usize>, &[f64]) -> Result<(), Design
 /// order that does not depend on the number of threads.
 ///
 /// # Errors
-/// Every operation fails where rows cannot be computed and where `watch` asks to stop; its output is then unspecified.
+/// Every operation fails if rows cannot be computed or if `watch` asks to stop; its output is then unspecified.
 ///
 /// # Panics
 /// Every operation panics where vectors and matrices do not have the shape of Φ.
@@ -124,7 +124,7 @@ pub trait Design: Sync {
             .try_for_each(|(i, &row)| self.fill(row..row + 1, out.slice(i * width..(i + 1) * width), watch))
     }
 
-    /// A range of rows in double precision: those in memory where there are such, else written into `buffer`.
+    /// A range of rows in double precision: borrowed if they are in memory, otherwise written into `buffer`.
     fn view<'a>(
         &'a self,
         rows: Range<usize>,
@@ -353,12 +353,12 @@ fn computed<'a, D: Design + ?Sized>(
     Ok(&buffer[..count])
 }
 
-/// Keeps why a design failed while the error passes through an interface that can only say [`Stopped`].
+/// Records why a design failed while the error passes through an interface that can only return [`Stopped`].
 #[derive(Debug, Default)]
 pub(crate) struct KeptError(Mutex<Option<DesignError>>);
 
 impl KeptError {
-    /// Keeps the error of `result`.
+    /// Records the error of `result`.
     pub fn keep<T>(&self, result: Result<T, DesignError>) -> Result<T, Stopped> {
         result.map_err(|error| {
             *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
@@ -366,7 +366,7 @@ impl KeptError {
         })
     }
 
-    /// The error that was kept; a stop where there is none.
+    /// The recorded error; a stop if there is none.
     pub fn take(&self) -> DesignError {
         let kept = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         kept.unwrap_or(DesignError::Stopped(Stopped))

@@ -9,7 +9,7 @@ use std::ops::Range;
 use num_bigint::BigUint;
 use num_traits::One;
 
-/// The weight w of a monomial x^α of degree k, and what Σ w²·x^α·z^α over all of that degree comes to.
+/// The weight w of a monomial x^α of degree k, and the sum Σ w²·x^α·z^α over all monomials of that degree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     /// 1: plain monomials, no power of ⟨x,z⟩.
@@ -40,14 +40,14 @@ pub(super) fn counts_by_degree(variables: usize) -> impl Iterator<Item = BigUint
     })
 }
 
-/// One degree: where its runs come from and what they are multiplied by.
+/// One degree: the sources of its runs and their factors.
 #[derive(Debug, Clone, PartialEq)]
 struct Degree {
     /// Where the run of each first variable starts; one more entry than there are variables.
     starts: Vec<usize>,
-    /// Weight of each monomial over its parent's; none where all are 1.
+    /// Weight of each monomial over its parent's; `None` if all are 1.
     ratios: Option<Vec<f64>>,
-    /// The factor on the way out: √aₖ. None for a degree that is left out.
+    /// The factor √aₖ of the output. `None` for a degree that is left out.
     factor: Option<f64>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Monomials {
     variables: usize,
     /// Degree k at place k − 1.
     degrees: Vec<Degree>,
-    /// √a₀; none where there is no constant.
+    /// √a₀; `None` if there is no constant.
     constant: Option<f64>,
     count: usize,
 }
@@ -180,7 +180,7 @@ pub(super) struct Scratch {
     current: Vec<f64>,
 }
 
-/// A product of variables as people write it: `a^2*b`.
+/// A product of variables in the usual notation: `a^2*b`.
 pub(super) fn product_name(factors: &[usize], names: &[String]) -> String {
     if factors.is_empty() {
         return "1".into();

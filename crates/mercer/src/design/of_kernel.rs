@@ -1,4 +1,4 @@
-//! The finite feature map of a kernel, where it has one.
+//! The finite feature map of a kernel, if it has one.
 
 use crate::kernel::eval::constant;
 use crate::kernel::family::PowerSeries;
@@ -8,7 +8,7 @@ use super::{FeatureMap, MAX_DEGREE};
 
 impl FeatureMap {
     /// The feature map φ with k(x,z) = ⟨φ(x),φ(z)⟩, where the kernel is a polynomial in ⟨x,z⟩ over all columns with no
-    /// negative coefficient: `linear`, `poly` of integer degree, and what sums, products and integer powers make of them.
+    /// negative coefficient: `linear`, `poly` of integer degree, and sums, products and integer powers of them.
     ///
     /// ```
     /// use mercer::design::FeatureMap;
@@ -46,7 +46,7 @@ pub(super) fn power_coefficients(degree: u32, gamma: f64, c: f64) -> Vec<f64> {
     (0..=degree).map(coefficient).collect()
 }
 
-/// An exponent that is a degree.
+/// The exponent as a degree, if it is one.
 fn integer(value: f64) -> Option<u32> {
     (value.fract() == 0.0 && (0.0..=f64::from(MAX_DEGREE)).contains(&value)).then_some(value as u32)
 }
@@ -99,7 +99,7 @@ fn polynomial(expr: &Expr, columns: usize) -> Option<Vec<f64>> {
     }
 }
 
-/// The product of two polynomials; none where its degree is too large.
+/// The product of two polynomials; `None` if its degree is too large.
 fn multiply(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
     let length = (a.len() + b.len()).saturating_sub(1);
     if length > MAX_DEGREE as usize + 1 {

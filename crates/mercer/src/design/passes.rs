@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use crate::data::Matrix;
 use crate::linalg::products;
 
-/// The part of the data that each row belongs to, such as a fold of a cross-validation.
+/// The assignment of rows to parts of the data, such as the folds of a cross-validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parts<'a> {
     /// All rows are in part 0.

@@ -1,4 +1,4 @@
-//! How well features approximate a kernel.
+//! The quality of an approximation of a kernel by features.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -22,16 +22,16 @@ pub struct KernelError {
     pub root_mean_square: f64,
     /// The largest difference.
     pub largest: f64,
-    /// Pairs it was measured on.
+    /// The number of pairs measured.
     pub pairs: usize,
 }
 
 /// The error of `features` against `kernel`, on `pairs` pairs of rows drawn with the seed of the session.
 ///
-/// O(pairs·(D + d)) time. Random features have an error that falls as 1/√D: twice as many leave 0.71 of it.
+/// O(pairs·(D + d)) time. The error of random features falls as 1/√D: twice as many reduce it to 0.71 of its value.
 ///
 /// # Errors
-/// Where there are no samples or pairs, where the kernel does not fit the samples, and where the session is stopped.
+/// If there are no samples or pairs, if the kernel does not fit the samples, or if the session is stopped.
 pub fn kernel_error(
     features: &RowFeatures<'_>,
     kernel: &Kernel,

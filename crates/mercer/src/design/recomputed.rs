@@ -24,7 +24,7 @@ impl<'a> Recomputed<'a> {
     /// The features of these samples.
     ///
     /// # Errors
-    /// Where the samples have another number of columns.
+    /// If the samples have another number of columns.
     pub fn new(
         features: impl Into<RowFeatures<'a>>,
         samples: &'a AnySamples<'a>,
@@ -80,7 +80,7 @@ impl Design for Recomputed<'_> {
 /// row is returned.
 ///
 /// # Errors
-/// Those of `fill`, and where `watch` asks to stop.
+/// Those of `fill`, and if `watch` asks to stop.
 pub fn fill_in_slices(
     rows: Range<usize>,
     width: usize,

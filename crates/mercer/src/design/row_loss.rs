@@ -8,7 +8,7 @@
 //! smooth hinge             max(0, 1 − t) with a parabola in place of its corner, t = ±f
 //! ```
 //!
-//! Every exponential is of a number ≤ 0: no output overflows.
+//! Every exponent is ≤ 0, so that no output overflows.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub enum Loss {
     SmoothHinge {
         /// δ > 0.
         width: f64,
-        /// The share of rows that are expected in the rounded part, more than 0 and at most 1.
+        /// The expected share of rows in the rounded part, more than 0 and at most 1.
         share: f64,
     },
 }
@@ -48,8 +48,8 @@ pub struct Labelled<'a> {
 }
 
 impl Labelled<'_> {
-    /// Whether row i is on the positive side of this output: the one output of two classes is that of class 1, else each is its
-    /// class's against all others.
+    /// Whether row i is on the positive side of this output: with two classes the single output is that of class 1,
+    /// otherwise each output is that of its class against all others.
     #[must_use]
     pub fn positive(&self, i: usize, output: usize) -> bool {
         self.codes[i] == if self.outputs == 1 { 1 } else { output }
@@ -69,7 +69,7 @@ pub struct LossSums {
     pub value: f64,
     /// Its derivative in each intercept.
     pub pull: Vec<f64>,
-    /// Σ of the curvatures of the rows; none where the loss has no estimate of them.
+    /// Σ of the curvatures of the rows; `None` if the loss has no estimate of them.
     pub curvature: Option<f64>,
 }
 
@@ -109,8 +109,8 @@ impl RowLoss<'_> {
         Self { labels, ..*self }
     }
 
-    /// The value c would have if all rows were like this one, whose gradient is `g`, times the weight of the row; none where
-    /// there is no estimate.
+    /// The value c would have if all rows were like this one, whose gradient is `g`, times the weight of the row;
+    /// `None` if there is no estimate.
     #[must_use]
     pub fn curvature_at(&self, i: usize, g: &[f64]) -> Option<f64> {
         if self.loss != Loss::Logistic {
@@ -169,7 +169,7 @@ pub(crate) fn logistic_row(f: &[f64], own: usize, weight: f64, p: &mut [f64], g:
     let loss = if f.len() == 1 {
         let towards = if own == 1 { f[0] } else { -f[0] };
         p[0] = sigmoid(f[0]);
-        // 1 − p is taken as the sigmoid of −f: nothing cancels.
+        // 1 − p is computed as the sigmoid of −f, to avoid cancellation.
         g[0] = if own == 1 { -sigmoid(-f[0]) } else { p[0] };
         (-towards).max(0.0) + (-towards.abs()).exp().ln_1p()
     } else {

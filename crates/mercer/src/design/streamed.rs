@@ -31,7 +31,7 @@ impl<'a> Streamed<'a> {
     /// The features of the rows of a stream.
     ///
     /// # Errors
-    /// Where the rows have another number of columns than the features are of.
+    /// If the rows have another number of columns than the features are of.
     pub fn new(
         features: &'a Features,
         passes: &'a dyn Passes,

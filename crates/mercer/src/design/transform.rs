@@ -1,4 +1,4 @@
-//! A feature map made ready for samples with a fixed number of columns.
+//! A feature map prepared for samples with a fixed number of columns.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::error::DesignError;
 use super::formula::Formula;
 use super::monomials::{Monomials, Scratch, product_name};
 
-/// Numbers that are computed at a time: few enough to stay in the cache.
+/// Numbers computed at a time: few enough to stay in the cache.
 const BLOCK: usize = 1 << 16;
 
 /// A feature map over a fixed number of columns: it computes the features of rows. [`FeatureMap::over`] makes it.
@@ -34,7 +34,7 @@ impl Transform {
     pub(super) fn new(map: &FeatureMap, ncols: usize, budget: u64) -> Result<Self, DesignError> {
         map.check_columns(ncols)?;
         let count = map.count(ncols)?;
-        // Three numbers for each monomial up to the degree, those that are left out among them.
+        // Three numbers for each monomial up to the degree, including those that are left out.
         let kept = map.squares().map_or(count, |(_, squares)| {
             u64::try_from(map.big_count(ncols, |_| true, squares.len())).unwrap_or(u64::MAX)
         });
@@ -63,7 +63,7 @@ impl Transform {
     /// The same transform of samples from which `shift` is subtracted first.
     ///
     /// # Panics
-    /// Where `shift` has another length than there are columns.
+    /// If `shift` has another length than there are columns.
     #[must_use]
     pub fn shifted(self, shift: Option<Vec<f64>>) -> Self {
         assert!(shift.as_ref().is_none_or(|s| s.len() == self.ncols), "one number per column");
@@ -114,10 +114,10 @@ impl Transform {
     /// Writes the features of a range of samples into `out`, row after row. O(1) time for each feature.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, and where a feature is not a finite number.
+    /// If the samples have another number of columns, or if a feature is not a finite number.
     ///
     /// # Panics
-    /// Where `out` does not have as many entries as there are rows times features, or a row is not there.
+    /// If `out` does not have as many entries as there are rows times features, or a row is not there.
     pub fn fill(
         &self,
         samples: &AnySamples<'_>,
@@ -140,7 +140,8 @@ impl Transform {
                     let mut scale = 1.0;
                     if let Some(sigma) = sigma {
                         x.iter_mut().for_each(|x| *x /= sigma);
-                        // Before the monomials grow, so that no product of large and small leaves the range of numbers.
+                        // Scaling comes before the monomials, so that no product of large and small numbers overflows
+                        // or underflows.
                         scale = (-0.5 * x.iter().map(|x| x * x).sum::<f64>()).exp();
                     }
                     monomials.fill(&x, scale, &mut scratch, out);
@@ -203,7 +204,7 @@ impl Transform {
         DesignError::NonFinite { feature: self.name(index, &names), row, value, at }
     }
 
-    /// Something of these features that does not fit the memory budget.
+    /// The error for an allocation for these features that does not fit the memory budget.
     #[must_use]
     pub(crate) fn too_large(&self, what: String, needed: u64, budget: u64) -> DesignError {
         let (map, columns, count) = (self.map.to_string(), self.ncols, self.count() as u64);

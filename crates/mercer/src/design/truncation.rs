@@ -1,4 +1,4 @@
-//! How far the truncated Taylor map is from its Gaussian.
+//! The error of the truncated Taylor map.
 //!
 //! With a = ‖x‖/σ, b = ‖z‖/σ and t = ⟨x,z⟩/σ², the kernel less its map of degree m is
 //!
@@ -35,7 +35,7 @@ pub(super) fn poisson_tail(mean: f64, m: usize) -> f64 {
     (1.0 - sum).clamp(0.0, 1.0)
 }
 
-/// e^{−mean}·meanᵏ/k!, through logarithms: each factor alone may leave the range of numbers.
+/// e^{−mean}·meanᵏ/k!, through logarithms: each factor alone may overflow or underflow.
 fn probability(mean: f64, k: usize) -> f64 {
     let log_factorial: f64 = (2..=k).map(|i| (i as f64).ln()).sum();
     (k as f64 * mean.ln() - mean - log_factorial).exp()
@@ -52,7 +52,7 @@ mod tests {
             assert!((poisson_tail(mean, 0) - (1.0 - none)).abs() < 1e-14);
             assert!((poisson_tail(mean, 1) - (1.0 - none * (1.0 + mean))).abs() < 1e-14);
         }
-        // Far out only the first term counts: e^{−1}/21!·(1 + 1/22 + …).
+        // In the tail the first term dominates: e^{−1}/21!·(1 + 1/22 + …).
         let first = (-1.0f64).exp() / (2..=21).map(f64::from).product::<f64>();
         let ratio = poisson_tail(1.0, 20) / first;
         assert!(ratio > 1.0 && ratio < 1.05, "{ratio}");

@@ -1,4 +1,4 @@
-//! Quadratic problems in a box, for engines that solve them as a whole.
+//! Box-constrained quadratic problems, for engines that solve them as a whole.
 
 /// A quadratic problem over a kernel matrix K:
 ///
@@ -20,15 +20,15 @@ pub struct BoxProblem<'a> {
     pub upper: &'a [f64],
     /// Variables of the first group; the others are the second. Either may be empty.
     pub first: usize,
-    /// The violation of the optimality conditions to stop at.
+    /// The violation of the optimality conditions at which to stop.
     pub tolerance: f64,
-    /// Steps of two variables at most.
+    /// The most steps of two variables.
     pub steps: u64,
-    /// Bytes of kernel rows that may be kept.
+    /// Bytes of kernel rows that may be cached.
     pub cache: u64,
 }
 
-/// What the solution of a [`BoxProblem`] took.
+/// The work of solving a [`BoxProblem`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Descent {
     /// Steps of two variables.

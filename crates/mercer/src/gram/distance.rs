@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 /// Turns kernel values k(x,z) into feature-space distances √(k(x,x) − 2k(x,z) + k(z,z)), in place.
 ///
-/// `rows` and `columns` are k(x,x) and k(z,z). Rounding below zero is taken as zero; NaN stays NaN.
+/// `rows` and `columns` are k(x,x) and k(z,z). Negative values from rounding become zero; NaN stays NaN.
 ///
 /// # Panics
-/// Where `matrix` does not have `rows.len() · columns.len()` entries.
+/// If `matrix` does not have `rows.len() · columns.len()` entries.
 pub fn kernel_to_distance(matrix: &mut [f64], rows: &[f64], columns: &[f64]) {
     assert_eq!(matrix.len(), rows.len() * columns.len(), "a {} × {} matrix", rows.len(), columns.len());
     matrix.par_chunks_mut(columns.len().max(1)).zip(rows).for_each(|(row, kxx)| {

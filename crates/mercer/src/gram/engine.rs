@@ -57,14 +57,14 @@ pub enum Part {
     Lower,
 }
 
-/// The precision that a kernel matrix is wanted in.
+/// The requested precision of a kernel matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// The precision of the samples, or double where that is not enough.
+    /// The precision of the samples, or double if that is not enough.
     Exact,
     /// Single precision, for callers that check their answer against double.
     Single,
-    /// Double precision, whatever that of the samples.
+    /// Double precision for samples of either precision.
     Double,
 }
 
@@ -73,7 +73,7 @@ pub trait Engine: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
-    /// Bytes of memory of the engine's own that matrices may take; none where they are in the host's.
+    /// Bytes of the engine's own memory that matrices may take; `None` if they are in host memory.
     fn memory(&self) -> Option<u64> {
         None
     }
@@ -81,12 +81,12 @@ pub trait Engine: Send + Sync {
     /// A symmetric matrix of this order, to be factored: `lower` is its lower triangle, row after row of `order` entries.
     ///
     /// # Panics
-    /// Where there are not `order²` entries.
+    /// If there are not `order²` entries.
     fn symmetric(&self, order: usize, lower: Vec<f64>) -> Box<dyn SymmetricMatrix> {
         Box::new(HostMatrix::new(order, lower))
     }
 
-    /// What adds up random features in less time than the host takes for passes over them; none where nothing does.
+    /// The routine that sums over random features faster than passes on the host; `None` if there is none.
     fn wave_sums(&self) -> Option<&dyn WaveSums> {
         None
     }
@@ -99,13 +99,13 @@ pub trait Engine: Send + Sync {
     /// Makes samples resident, ready for any kernel. O(nd) time and memory.
     ///
     /// # Errors
-    /// Where the engine has no room for them.
+    /// If the engine has no room for them.
     fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError>;
 
     /// A kernel matrix that was computed elsewhere: `values` are its entries, row after row.
     ///
     /// # Errors
-    /// Where there are not `order²` values, and where the engine has no room for them.
+    /// If there are not `order²` values, or if the engine has no room for them.
     fn adopt<'a>(&self, order: usize, values: ValuesRef<'a>) -> Result<Box<dyn Gram + 'a>, GramError>;
 }
 
@@ -123,7 +123,7 @@ pub struct WaveRows<'a> {
     pub amplitudes: &'a [f64],
     /// One row for each sample.
     pub targets: &'a Matrix<f64>,
-    /// One for each sample; ones where there are none.
+    /// One for each sample; 1 if absent.
     pub weights: Option<&'a [f64]>,
 }
 
@@ -132,8 +132,8 @@ pub trait WaveSums {
     /// Adds samples to sums over their features. nD²/2 multiply-adds.
     ///
     /// # Errors
-    /// Where the sums are of other features or targets, where something is not a finite number, where the engine has no room, and
-    /// where `watch` asks to stop.
+    /// If the sums are of other features or targets, if something is not a finite number, if the engine has no room, or
+    /// if `watch` asks to stop.
     fn add(
         &self,
         rows: &WaveRows<'_>,
@@ -161,20 +161,20 @@ pub trait Resident: Any + Send + Sync {
     /// Number of columns.
     fn ncols(&self) -> usize;
 
-    /// Some of the samples, in the order given.
+    /// The chosen samples, in the order given.
     fn select(&self, rows: &[usize]) -> Box<dyn Resident>;
 
     /// The kernel matrix of the samples with themselves, computed tile by tile on each use and never stored.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples; [`GramError::TooCoarse`] where single precision is wanted and values could be
-    /// wrong in their third digit.
+    /// If the kernel does not fit the samples; [`GramError::TooCoarse`] if single precision is wanted and values could
+    /// be wrong in their third digit.
     fn gram<'a>(&'a self, kernel: &Kernel, wanted: Wanted) -> Result<Box<dyn Gram + 'a>, GramError>;
 
     /// The kernel matrix of the samples (rows) with `other` (columns), computed tile by tile and never stored.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples, and where `other` has other columns or is held by another engine.
+    /// If the kernel does not fit the samples, or if `other` has other columns or is held by another engine.
     fn cross<'a>(
         &'a self,
         kernel: &Kernel,
@@ -185,8 +185,8 @@ pub trait Resident: Any + Send + Sync {
     /// which are what [`Kernel::gradient`] returns. They are computed tile by tile in double precision and never stored.
     ///
     /// # Errors
-    /// Where a derivative does not fit the samples, where `other` has other columns or is held by another engine, and where the engine
-    /// has no derivatives.
+    /// If a derivative does not fit the samples, if `other` has other columns or is held by another engine, or if the
+    /// engine has no derivatives.
     fn gradient<'a>(
         &'a self,
         derivatives: &[Kernel],
@@ -214,7 +214,7 @@ pub trait Resident: Any + Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Where `queries` have other columns or are held by another engine, and where `watch` asks to stop.
+    /// If `queries` have other columns or are held by another engine, or if `watch` asks to stop.
     fn nearest(
         &self,
         queries: &dyn Resident,

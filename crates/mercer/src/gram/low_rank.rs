@@ -17,16 +17,16 @@ use super::values::TileMut;
 /// Rows that one task updates.
 const BAND: usize = 256;
 
-/// Rows between two looks at the watch.
+/// Rows between two checks of the watch.
 const ROWS_PER_CHECK: usize = 16 * BAND;
 
-/// Rows that are widened at a time.
+/// Rows converted to double precision at a time.
 const WIDENED: usize = 2048;
 
 /// Rows that stay in cache while each column is multiplied.
 const CACHED: usize = 64;
 
-/// Columns about to be added to a factor.
+/// Columns to add to a factor.
 #[derive(Debug, Clone)]
 pub struct NewColumns<'a> {
     /// S, the rows of K that they reproduce.
@@ -40,7 +40,7 @@ pub struct NewColumns<'a> {
 /// F: one row for each row of K; columns are added until it is finished.
 ///
 /// # Errors
-/// Every operation returns [`Stopped`] if `watch` requests it, and where an engine fails.
+/// Every operation returns [`Stopped`] if `watch` requests it, and if an engine fails.
 pub trait LowRankFactor: Send + Sync {
     /// Number of rows.
     fn nrows(&self) -> usize;
@@ -48,7 +48,7 @@ pub trait LowRankFactor: Send + Sync {
     /// Number of columns so far.
     fn ncols(&self) -> usize;
 
-    /// Some rows in double precision, one after the other.
+    /// Chosen rows in double precision, one after the other.
     fn rows(&self, rows: &[usize]) -> Result<Vec<f64>, Stopped>;
 
     /// Writes (K(:,S) − F F_Sᵀ)L⁻ᵀ beside F, and takes its squares from `residual`, the diagonal of K − FFᵀ.
@@ -60,7 +60,7 @@ pub trait LowRankFactor: Send + Sync {
         watch: &dyn Watch,
     ) -> Result<(), Stopped>;
 
-    /// No more columns follow.
+    /// Tells that no more columns follow.
     fn finish(&mut self);
 
     /// Multiplies every row by its factor.

@@ -1,4 +1,4 @@
-//! The Gram matrix as an operator: apply it, read a block of it, never hold more of it than asked.
+//! The Gram matrix as an operator: products and blocks, without storing the whole matrix unless asked to.
 
 mod cpu;
 mod descent;

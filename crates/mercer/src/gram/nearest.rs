@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How far apart two rows are.
+/// The distance between two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

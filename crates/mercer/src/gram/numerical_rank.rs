@@ -5,7 +5,7 @@ use std::fmt;
 use super::operator::Gram;
 use super::values::TileMut;
 
-/// How many pivots are taken at most: the cost grows with their square.
+/// The largest number of pivots: the cost grows with its square.
 const LIMIT: usize = 3_000;
 
 /// A numerical rank.
@@ -13,7 +13,7 @@ const LIMIT: usize = 3_000;
 pub enum NumericalRank {
     /// This.
     Exactly(usize),
-    /// At least this: the count was cut short there.
+    /// At least this: the count stopped there.
     AtLeast(usize),
 }
 

@@ -1,4 +1,4 @@
-//! What a solver sees of a matrix: whole operations on it, never its samples or its kernel.
+//! The interface of solvers to a matrix: operations on the whole matrix, without access to samples or kernel.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub trait KernelValues: LinearOperator {
     /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     ///
     /// # Panics
-    /// Where `out` does not have `nrows·ncols` entries.
+    /// If `out` does not have `nrows·ncols` entries.
     fn fill(&self, part: Part, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), Stopped>;
 }
 
@@ -58,7 +58,7 @@ pub trait Gram: KernelValues {
     /// Writes k(xᵢ, xⱼ) for i in `rows` and j in `columns`, which may repeat.
     ///
     /// # Panics
-    /// Where the segments of `out` do not cover the request or exceed its buffer.
+    /// If the segments of `out` do not cover the request or exceed its buffer.
     fn block(&self, rows: &[usize], columns: &[usize], out: TileMut<'_>);
 
     /// out[c, o] = Σᵣ rhs[r, o]·K(rows[r], columns[c]).
@@ -67,7 +67,8 @@ pub trait Gram: KernelValues {
     /// [`Stopped`] if `watch` requests it; `out` is then unspecified.
     ///
     /// # Panics
-    /// Where `rhs` does not have one row for each of `rows`, or `out` one for each of `columns` and a column for each of `rhs`.
+    /// If `rhs` does not have one row for each of `rows`, or `out` one for each of `columns` and a column for each of
+    /// `rhs`.
     fn apply_part(
         &self,
         columns: &[usize],
@@ -89,7 +90,7 @@ pub trait Gram: KernelValues {
     /// [`Stopped`] if `watch` requests it; `beta` and `f` are then unspecified.
     ///
     /// # Panics
-    /// Where `beta`, `f` and the parts of the problem differ in length.
+    /// If `beta`, `f` and the parts of the problem differ in length.
     fn descend(
         &self,
         problem: &BoxProblem<'_>,
@@ -115,7 +116,7 @@ pub trait Gram: KernelValues {
             let band = &mut band[..rows.len() * n];
             self.block(rows, &all, TileMut::new(&mut *band, n));
             let sums: Vec<f64> = band.par_chunks(n).map(|row| row.iter().map(|k| k.abs()).sum()).collect();
-            // Written so that a NaN is kept.
+            // Written so that a NaN is propagated.
             largest = sums.into_iter().fold(largest, |l, s| if s <= l { l } else { s });
         }
         Ok(largest)
@@ -138,7 +139,8 @@ pub trait Gram: KernelValues {
         })
     }
 
-    /// Whether a factor in single precision takes less time, or memory that there is, than one in double precision.
+    /// Whether a factor in single precision is faster than one in double precision, or the only one that fits the
+    /// memory.
     fn prefers_single(&self) -> bool {
         true
     }
@@ -146,7 +148,7 @@ pub trait Gram: KernelValues {
     /// A factor F of K ≈ FFᵀ without columns yet, with room for `rank`, stored where the values are computed.
     ///
     /// # Errors
-    /// [`Stopped`] where the engine has no room for it.
+    /// [`Stopped`] if the engine has no room for it.
     fn low_rank(&self, rank: usize) -> Result<Box<dyn LowRankFactor>, Stopped> {
         Ok(Box::new(HostFactor::<f32>::new(self.nrows(), rank)))
     }
@@ -158,14 +160,14 @@ pub trait Gram: KernelValues {
     fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped>;
 }
 
-/// What makes SKS + λI + N of a kernel matrix K.
+/// The terms that turn a kernel matrix K into SKS + λI + N.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Penalty<'a> {
     /// λ.
     pub lambda: f64,
-    /// The diagonal of S, the square roots of sample weights; none for the identity.
+    /// The diagonal of S, the square roots of sample weights; `None` for the identity.
     pub root_weights: Option<&'a [f64]>,
-    /// The diagonal of N; none for zeros.
+    /// The diagonal of N; `None` for zeros.
     pub noise: Option<&'a [f64]>,
 }
 
@@ -212,8 +214,8 @@ pub trait KernelGradient: Sync {
         self.len() == 0
     }
 
-    /// Σᵢⱼ W[i,j]·∂k(xᵢ, zⱼ)/∂log θₚ for every p, in one pass over the tiles. `weights` holds W row after row; where the samples meet
-    /// themselves, W is symmetric and its lower triangle is read.
+    /// Σᵢⱼ W[i,j]·∂k(xᵢ, zⱼ)/∂log θₚ for every p, in one pass over the tiles. `weights` holds W row after row; if rows
+    /// and columns are the same samples, W is symmetric and its lower triangle is read.
     ///
     /// O(nm(d + p)) time and O(1) memory a thread. The order of summation does not depend on the number of threads.
     ///
@@ -221,13 +223,13 @@ pub trait KernelGradient: Sync {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where there are not `nrows·ncols` weights.
+    /// If there are not `nrows·ncols` weights.
     fn contract(&self, weights: &[f64], watch: &dyn Watch) -> Result<Vec<f64>, Stopped>;
 
     /// Σᵢ wᵢ·∂k(xᵢ, zᵢ)/∂log θₚ for every p. O(n(d + p)) time.
     ///
     /// # Panics
-    /// Where the matrix is not square, or there is not one weight for each row.
+    /// If the matrix is not square, or there is not one weight for each row.
     fn contract_diagonal(&self, weights: &[f64]) -> Vec<f64>;
 }
 
@@ -245,18 +247,18 @@ pub struct KeepRows {
     pub policy: Policy,
 }
 
-/// Which rows are worth keeping. Rows of a stored matrix are never copied.
+/// Which rows are worth caching. Rows of a stored matrix are never copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// Rows that are used a second time, where values cost at least [`EXPENSIVE_VALUE`]: most rows are needed once, and writing
-    /// to memory for the first time costs more than computing a row again.
+    /// Rows that are used a second time, if values cost at least [`EXPENSIVE_VALUE`]: most rows are needed once, and
+    /// writing to fresh memory costs more than computing a row again.
     SecondUse,
-    /// Every row, and at least the last one whatever the bytes.
+    /// Every row, and at least the last one for any number of bytes.
     Always,
 }
 
-/// Multiply-adds from which on a kernel value is worth keeping: a cheaper one is computed in the time it takes to read it from
-/// memory.
+/// The least cost, in multiply-adds, of a kernel value worth caching: a cheaper one is computed as fast as it is read
+/// from memory.
 pub const EXPENSIVE_VALUE: usize = 96;
 
 /// Rows of a kernel matrix over chosen columns, some of them kept.
@@ -279,7 +281,7 @@ pub trait RowSums: Send {
     /// Writes K(row, c) for each of `rows` and all chosen columns c. Nothing is kept.
     ///
     /// # Panics
-    /// Where the segments of `out` do not cover the request or exceed its buffer.
+    /// If the segments of `out` do not cover the request or exceed its buffer.
     fn rows(&mut self, rows: &[usize], out: TileMut<'_>);
 
     /// Restricts the chosen columns to `kept`, by their place among the present ones, ascending. Kept rows stay.
@@ -289,7 +291,7 @@ pub trait RowSums: Send {
     fn evaluations(&self) -> u64;
 }
 
-/// What [`RowSums::add`] finds the extremes of: f + up and f + low within each group of columns.
+/// The quantities whose extremes [`RowSums::add`] finds: f + up and f + low within each group of columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Ends<'a> {
     /// Ranges of columns, ascending.
@@ -313,9 +315,9 @@ pub enum StoreAs {
 
 /// A stored matrix.
 pub enum Stored {
-    /// One whose values can be read.
+    /// One with readable values.
     Gram(Box<dyn Gram>),
-    /// One that can be applied only.
+    /// One that can only be applied.
     Products {
         /// K + E.
         operator: Box<dyn LinearOperator>,

@@ -23,7 +23,7 @@ use super::low_rank::{HostFactor, LowRankFactor, NewColumns};
 use super::operator::Gram;
 use super::values::TileMut;
 
-/// Proposals in a block: one matrix product for all of them, and few enough that most are kept.
+/// Proposals in a block: enough for one efficient matrix product, and few enough that most are kept.
 const PROPOSALS: usize = 128;
 
 /// K ≈ FFᵀ.
@@ -103,7 +103,7 @@ fn choose_pivots(
             lower: lower_of(&block, proposals.len(), &kept),
         };
         factor.extend(gram, &new, &mut residual, watch)?;
-        // What a kept row has left is rounding.
+        // The residual of a kept row is only rounding error.
         chosen.iter().for_each(|&i| residual[i] = 0.0);
         watch.advance(chosen.len() as u64);
         pivots.extend(chosen);
@@ -113,7 +113,7 @@ fn choose_pivots(
     Ok((pivots, if trace > 0.0 { left / trace } else { 0.0 }))
 }
 
-/// `count` rows drawn in proportion to `weights`, with repetition; none where all weights are zero.
+/// `count` rows drawn in proportion to `weights`, with repetition; `None` if all weights are zero.
 fn propose(weights: &[f64], count: usize, rng: &mut impl Rng) -> Option<Vec<usize>> {
     let mut total = 0.0;
     let cumulative: Vec<f64> = weights

@@ -1,4 +1,4 @@
-//! The scales of a set of samples: what `auto` becomes in a kernel.
+//! The scales of a set of samples, which replace `auto` in a kernel.
 
 use rand::SeedableRng;
 use rand::seq::index;
@@ -10,7 +10,7 @@ use crate::watch::Unwatched;
 
 use super::engine::{Engine, Part, Wanted};
 
-/// Rows whose pairwise distances are looked at.
+/// Rows whose pairwise distances are computed.
 const SAMPLE: usize = 1_000;
 
 /// The scales of samples: the median distance of a seeded sample of rows, and the variance of the entries.
@@ -31,7 +31,7 @@ impl<'a> SampleScales<'a> {
 impl Scales for SampleScales<'_> {
     /// The median Euclidean distance between two rows, over the given columns.
     ///
-    /// Where more than half of the pairs coincide, the mean of the distances that are not zero; 1 where all are.
+    /// If more than half of the pairs coincide, the mean of the nonzero distances; 1 if all are zero.
     /// O(s²d) time for a sample of s ≤ 1,000 rows.
     fn median_distance(&self, columns: Option<&[usize]>) -> f64 {
         let mut distances = self.distances(columns);
@@ -52,8 +52,8 @@ impl Scales for SampleScales<'_> {
         self.samples.ncols()
     }
 
-    /// 1/(d·variance), with the variance over all entries of the given columns (scikit-learn's `gamma="scale"`); 1
-    /// where that is zero. Two passes over what is stored.
+    /// 1/(d·variance), with the variance over all entries of the given columns (scikit-learn's `gamma="scale"`); 1 if
+    /// that is zero. Two passes over the stored entries.
     fn inverse_variance(&self, columns: Option<&[usize]>) -> f64 {
         let (n, d) = (self.samples.nrows(), self.samples.ncols());
         let mut chosen = vec![columns.is_none(); d];
@@ -79,7 +79,7 @@ impl Scales for SampleScales<'_> {
 }
 
 impl SampleScales<'_> {
-    /// The distances of all pairs of a seeded sample of rows; none where a row has no such column.
+    /// The distances of all pairs of a seeded sample of rows; empty if a row has no such column.
     fn distances(&self, columns: Option<&[usize]>) -> Vec<f64> {
         let n = self.samples.nrows();
         let mut rows: Vec<usize> = (0..n).collect();

@@ -36,7 +36,7 @@ impl<'a, T: Real> DenseGram<'a, T> {
     /// A matrix over existing entries.
     ///
     /// # Panics
-    /// Where there are not n² of them.
+    /// If there are not n² of them.
     #[must_use]
     pub fn new(n: usize, entries: impl Into<Cow<'a, [T]>>) -> Self {
         let entries = entries.into();
@@ -98,7 +98,7 @@ impl<T: Value> DenseGram<'static, T> {
     /// The kernel matrix of `samples` with themselves. O(n²d) time, O(n²) memory.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples, or where `watch` stops the work.
+    /// If the kernel does not fit the samples, or if `watch` stops the work.
     pub fn compute(samples: &dyn Resident, kernel: &Kernel, watch: &dyn Watch) -> Result<Self, GramError> {
         let gram = samples.gram(kernel, Wanted::Exact)?;
         Ok(Self { rounded_products: false, ..Self::filled(&*gram, watch)? })
@@ -136,13 +136,13 @@ impl StoreAs {
     }
 }
 
-/// Columns that are multiplied at a time: a block of rows of them stays in the second-level cache.
+/// Columns multiplied at a time: a block of their rows stays in the second-level cache.
 const STRIP: usize = 1024;
 
-/// Rows that one task multiplies by several right-hand sides: fixed, so that the order of summation is.
+/// Rows that one task multiplies by several right-hand sides; constant, so that the order of summation is fixed.
 const PRODUCT_ROWS: usize = 128;
 
-/// From this many right-hand sides on a matrix product is faster than one row at a time.
+/// The number of right-hand sides from which a matrix product is faster than one row at a time.
 const PRODUCT_FROM: usize = 3;
 
 impl<T: Value> DenseGram<'_, T> {

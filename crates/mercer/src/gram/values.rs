@@ -1,4 +1,4 @@
-//! Kernel values in single or double precision: the precision is chosen where a buffer is passed, not by the name of a method.
+//! Kernel values in single or double precision: the type of the buffer chooses the precision, not the name of a method.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::data::Matrix;
 use crate::linalg::{Scalar, zeroed};
 use crate::real::Precision;
 
-/// A number that kernel values are computed and stored in: `f32` or `f64`.
+/// The number type of kernel values: `f32` or `f64`.
 pub trait Value: Scalar {
     /// The slice with its precision erased.
     fn erase(values: &[Self]) -> ValuesRef<'_>;
@@ -100,7 +100,7 @@ impl ValuesMut<'_> {
     /// A range of the buffer.
     ///
     /// # Panics
-    /// Where the range is not within the buffer.
+    /// If the range is not within the buffer.
     pub fn slice(&mut self, range: Range<usize>) -> ValuesMut<'_> {
         with_values!(ValuesMut, self, values => (&mut values[range]).into())
     }
@@ -184,7 +184,7 @@ impl Values {
     }
 }
 
-/// Consecutive rows or columns of a request, and where they go in the output.
+/// Consecutive rows or columns of a request, and their position in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
     /// Places in the request.
@@ -216,7 +216,7 @@ impl<'a> TileMut<'a> {
     /// The row of the output of each of `rows` requested rows, and the segments of the `columns` requested columns.
     ///
     /// # Panics
-    /// Where the segments do not cover the request in order, or go beyond the stride or the buffer.
+    /// If the segments do not cover the request in order, or go beyond the stride or the buffer.
     pub(crate) fn places(&self, rows: usize, columns: usize) -> (Vec<usize>, Vec<Segment>) {
         let rows: Vec<usize> =
             covering(self.rows, rows).iter().flat_map(|s| s.at..s.at + s.from.len()).collect();

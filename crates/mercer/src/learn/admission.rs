@@ -1,4 +1,4 @@
-//! Is the kernel one on these samples? Asked before any learner starts.
+//! Checks before training that a kernel is positive semidefinite on the samples.
 //!
 //! The kernel is checked at the samples' dimension on all of R^d, else on the orthant (where every entry is ≥ 0), else on
 //! the ball that holds the samples. The first domain with a proof is kept with the model and enforced when it predicts.
@@ -18,26 +18,26 @@ use super::error::LearnError;
 /// The steps after which the check on one domain stops searching: about 100 ms.
 const MOST_STEPS: u64 = 1_000_000;
 
-/// Verdicts kept for later fits with the same kernel.
+/// Verdicts stored for later fits with the same kernel.
 const KEPT: usize = 1_000;
 
 /// Whether a learner requires a proof that its kernel is positive semidefinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Admission {
-    /// Ask: a refuted kernel is an error, an undecided one a warning.
+    /// Yes: a refuted kernel is an error, an undecided one a warning.
     #[default]
     Check,
-    /// Take the caller's word.
+    /// No: the caller asserts that it is.
     Assume,
 }
 
-/// A kernel that may be trained with.
+/// A kernel that passed the check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Admitted {
-    /// Where it is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// The domain on which it is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
-    /// What the user should know.
+    /// A warning for the user.
     pub warning: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Admission {
     /// Decides whether `kernel` may be trained with on `samples`.
     ///
     /// # Errors
-    /// [`LearnError::NotAKernel`] where it is refuted on the narrowest domain that holds the samples.
+    /// [`LearnError::NotAKernel`] if it is refuted on the narrowest domain that holds the samples.
     pub fn decide(self, kernel: &Kernel, samples: &AnySamples<'_>) -> Result<Admitted, LearnError> {
         if self == Self::Assume {
             return Ok(Admitted { domain: None, warning: None });
@@ -96,7 +96,7 @@ fn narrower_domains(samples: &AnySamples<'_>) -> Vec<Domain> {
     domains
 }
 
-/// The verdict, from memory where the same question was asked before.
+/// The verdict, stored if the same kernel was checked before.
 fn check(kernel: &Kernel, dim: Dim, domain: Domain) -> Verdict {
     static VERDICTS: Mutex<Option<HashMap<String, Verdict>>> = Mutex::new(None);
     let question = format!("{:?} on {domain} in {dim}", kernel.formula());

@@ -1,4 +1,4 @@
-//! Any of the learners: what the command line, Python and tuning hold.
+//! Any of the learners, for the command line, Python and tuning.
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -24,7 +24,7 @@ use super::ridge::Ridge;
 use super::smoother::Smoother;
 use super::svm::Svm;
 
-/// Any learner with its settings, tagged by its `method` where it is read or written.
+/// Any learner with its settings; serialised with the tag `method`.
 ///
 /// ```
 /// use mercer::learn::AnyLearner;
@@ -58,10 +58,10 @@ pub enum AnyLearner {
 }
 
 impl AnyLearner {
-    /// The same with the columns that explicit features name bound to their places.
+    /// The same learner with column names in explicit features replaced by indices.
     ///
     /// # Errors
-    /// Where there is no column of such a name.
+    /// If there is no column of that name.
     pub fn bind(mut self, names: &[String]) -> Result<Self, DesignError> {
         let lift = match &mut self {
             Self::Ridge(Ridge { lift, .. })
@@ -78,7 +78,7 @@ impl AnyLearner {
     /// The features of an approximation for this number of rows, of which samples are all or a part.
     ///
     /// # Errors
-    /// As [`Prepared::new`]; where the learner is not on an approximation or does not work on features.
+    /// As [`Prepared::new`]; if the learner is not on an approximation or does not work on features.
     pub fn prepare(
         &self,
         rows: (&AnySamples<'_>, u64),
@@ -95,10 +95,11 @@ impl AnyLearner {
         Prepared::new(kernel, approximation, admission, rows, session)
     }
 
-    /// Fits a classifier to rows of features that need not be at hand: see [`Logistic::fit_rows`] and [`Svm::fit_rows`].
+    /// Fits a classifier to rows of features that need not be on this machine: see [`Logistic::fit_rows`] and
+    /// [`Svm::fit_rows`].
     ///
     /// # Errors
-    /// Those of the learner, and where it is not one of these two.
+    /// Those of the learner, and if it is not one of these two.
     pub fn fit_rows(
         &self,
         prepared: &Prepared,
@@ -114,7 +115,8 @@ impl AnyLearner {
         }
     }
 
-    /// The learner that starts where a fit to some of the rows ended, for a fit to all of them; none where nothing is gained by that.
+    /// The learner for a fit to all rows that starts from the result of a fit to some of them; `None` if that saves
+    /// nothing.
     #[must_use]
     pub fn continued(&self, facts: &Facts) -> Option<Self> {
         match self {

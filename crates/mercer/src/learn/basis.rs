@@ -1,4 +1,4 @@
-//! The functions that a learner on a kernel expands its answer in.
+//! The basis functions of a learner on a kernel.
 
 use crate::data::{AnySamples, Matrix, Samples};
 use crate::gram::{Gram, Wanted};
@@ -18,13 +18,14 @@ use super::ridge::column_means;
 
 /// k(cᵢ, · − s) for every row cᵢ of a problem.
 pub(super) struct Basis<'a> {
-    /// k, positive semidefinite as far as is known, with every hyper-parameter a number.
+    /// k, not known to be indefinite, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// cᵢ; the rows of the identity where the kernel matrix is given: the samples of such a model are rows of kernel values.
+    /// cᵢ; the rows of the identity if the kernel matrix is given: the samples of such a model are rows of kernel
+    /// values.
     pub centres: AnySamples<'a>,
     /// s.
     shift: Option<Vec<f64>>,
-    /// Where the kernel is proven to be positive semidefinite.
+    /// The domain on which the kernel is proven to be positive semidefinite.
     pub domain: Option<Domain>,
     warning: Option<String>,
 }
@@ -34,7 +35,7 @@ impl<'a> Basis<'a> {
     /// is added to the kernel.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples or is refuted, and where a kernel matrix comes with [`Intercept::Column`].
+    /// If the kernel does not fit the samples or is refuted, or if a kernel matrix comes with [`Intercept::Column`].
     pub fn new(
         kernel: &Kernel,
         intercept: Intercept,
@@ -65,11 +66,11 @@ impl<'a> Basis<'a> {
         Ok(Self { kernel, centres, shift, domain: admitted.domain, warning: admitted.warning })
     }
 
-    /// Works on the kernel matrix of the basis: the one given, or one whose values are computed when they are needed, in double
-    /// precision where the matrix is to be factored and a factor in double precision costs no more.
+    /// Calls `work` with the kernel matrix of the basis: the one given, or one whose values are computed on demand, in
+    /// double precision if the matrix is factored and a factor in double precision costs no more.
     ///
     /// # Errors
-    /// What the work returns; where the engine has no such matrix.
+    /// What the work returns; if the engine has no such matrix.
     pub fn with_gram<R>(
         &self,
         problem: &Problem<'_>,
@@ -105,7 +106,7 @@ impl<'a> Basis<'a> {
         Answer { centres: Some(used), ..answer }
     }
 
-    /// The warning of the kernel's check, for an answer that is no expansion.
+    /// The warning of the kernel's check, for results that are not an expansion.
     pub fn warning(&self) -> Option<String> {
         self.warning.clone()
     }

@@ -1,4 +1,5 @@
-//! Linear classifiers on features that approximate a kernel: what logistic regression and the support vector machine share.
+//! Linear classifiers on features that approximate a kernel, shared by logistic regression and the support vector
+//! machine.
 
 use std::slice;
 
@@ -35,23 +36,23 @@ pub(super) struct ClassFeatures<'a> {
     pub intercept: Intercept,
     /// The weight of each class, by which those of its rows are multiplied.
     pub class_weight: &'a ClassWeight,
-    /// The precision of the answer, more than 0.
+    /// The tolerance, more than 0.
     pub tol: f64,
-    /// Steps at most.
+    /// The most steps.
     pub max_iter: usize,
-    /// Whether a kernel on landmarks must be proven to be one.
+    /// Whether a kernel on landmarks must be proven positive semidefinite.
     pub admission: Admission,
 }
 
 impl ClassFeatures<'_> {
     /// Fits by `solve`, which receives the features and labels with C·wᵢ as weights.
     ///
-    /// The features are held where they fit the memory budget beside the sums over them, and computed again for each pass
-    /// where they do not and for a stream.
+    /// The features are stored if they fit the memory budget together with the sums over them; otherwise, and for a
+    /// stream, they are recomputed for each pass.
     ///
     /// # Errors
-    /// Where a setting is out of range, where the problem's classes or weights do not line up, where the kernel has no such
-    /// features, where the sums do not fit the memory budget, and where the session is stopped.
+    /// If a setting is out of range, if the problem's classes or weights do not line up, if the kernel has no such
+    /// features, if the sums do not fit the memory budget, or if the session is stopped.
     pub fn fit(
         &self,
         problem: &Problem<'_>,
@@ -81,10 +82,11 @@ impl ClassFeatures<'_> {
         Ok(self.answer(&prepared, fit))
     }
 
-    /// Fits by `solve` to rows that need not be at hand. Their weights are C times those of their classes and their own.
+    /// Fits by `solve` to rows that need not be on this machine. Their weights are C times those of their classes and
+    /// their own.
     ///
     /// # Errors
-    /// Where a setting is out of range or the rows do not have these features, and those of `solve`.
+    /// If a setting is out of range or the rows do not have these features, and those of `solve`.
     pub fn fit_rows(
         &self,
         prepared: &Prepared,
@@ -122,7 +124,7 @@ impl ClassFeatures<'_> {
         Ok(())
     }
 
-    /// How a smooth loss is minimised to this tolerance.
+    /// The settings for minimising a smooth loss to this tolerance.
     pub fn settings(&self, tolerance: f64) -> LinearLossSettings {
         LinearLossSettings { lambda: 1.0, intercept: self.intercept, tolerance, max_iter: self.max_iter }
     }

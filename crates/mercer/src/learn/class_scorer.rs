@@ -1,4 +1,4 @@
-//! Scores of a classifier on rows it has not seen, for every setting at one kernel.
+//! Scores of a classifier on held-out rows, for every setting at one kernel.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -18,10 +18,10 @@ use super::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer
 
 /// A classifier Σᵢ aᵢ k(xᵢ, ·) + b that is trained on the rows outside of a fold.
 pub(super) trait FoldTrainer {
-    /// How its outputs are read.
+    /// The interpretation of its outputs.
     const LINK: Link;
 
-    /// The answer for each of `shared`, in their order; none where there is none.
+    /// The answer for each of `shared`, in their order; `None` if there is none.
     fn train_fold(
         &self,
         gram: &DenseGram<'_, f64>,
@@ -30,7 +30,7 @@ pub(super) trait FoldTrainer {
         session: &Session<'_>,
     ) -> Result<Vec<Option<Trained>>, LearnError>;
 
-    /// The outputs at the rows held out of each fold, for each of `shared`; none where there is no answer.
+    /// The outputs at the rows held out of each fold, for each of `shared`; `None` if there is no answer.
     fn outputs_left_out(
         &self,
         gram: &Matrix<f64>,
@@ -41,7 +41,7 @@ pub(super) trait FoldTrainer {
         folds.all.iter().map(|fold| self.outputs_of_fold(gram, fold, shared, session)).collect()
     }
 
-    /// The outputs at the rows held out of one fold, for each of `shared`; none where there is no answer.
+    /// The outputs at the rows held out of one fold, for each of `shared`; `None` if there is no answer.
     fn outputs_of_fold(
         &self,
         gram: &Matrix<f64>,
@@ -68,19 +68,19 @@ pub(super) struct Folds {
 /// Dual coefficients and intercepts.
 pub(super) type Trained = (Matrix<f64>, Vec<f64>);
 
-/// Rows to train on, and rows to be judged by.
+/// Rows to train on, and rows to score.
 pub(super) struct Fold {
     pub train: Vec<usize>,
     pub held_out: Vec<usize>,
     /// The classes that have a row to train on, ascending.
     pub present: Vec<usize>,
-    /// The place of each training row's class among them.
+    /// The index of each training row's class among them.
     pub codes: Vec<usize>,
-    /// The weight of each training row; none where every row counts 1.
+    /// The weight of each training row; `None` if every row counts 1.
     pub weights: Option<Vec<f64>>,
 }
 
-/// The folds of labelled samples, ready for any kernel.
+/// The folds of labelled samples, prepared for any kernel.
 pub(super) struct ClassScorer<'a, L> {
     learner: L,
     resident: Box<dyn Resident>,
@@ -91,7 +91,7 @@ pub(super) struct ClassScorer<'a, L> {
 
 impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
     /// # Errors
-    /// Where the criterion is not one of folds or leaves rows of one class alone, and where the memory budget is exceeded.
+    /// If the criterion is not one of folds or leaves rows of one class alone, or if the memory budget is exceeded.
     pub fn new(
         learner: L,
         problem: &'a Problem<'a>,
@@ -138,7 +138,7 @@ impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
 }
 
 impl<L: FoldTrainer> Scorer for ClassScorer<'_, L> {
-    /// The predictions at the rows that are held out, judged.
+    /// The score of the predictions at the held-out rows.
     fn score(
         &mut self,
         kernel: Option<&Kernel>,
@@ -158,7 +158,7 @@ impl<L: FoldTrainer> Scorer for ClassScorer<'_, L> {
     }
 }
 
-/// Outputs of a classifier of the classes `present` as those of one of all classes: the others are impossible.
+/// Extends the outputs of a classifier of the classes `present` to all classes: the others are impossible.
 fn among_all(outputs: &Matrix<f64>, present: &[usize], classes: usize) -> Matrix<f64> {
     if present.len() == classes {
         return outputs.clone();

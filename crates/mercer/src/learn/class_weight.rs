@@ -23,7 +23,7 @@ pub enum ClassWeight {
 }
 
 impl ClassWeight {
-    /// Of some of the classes alone.
+    /// The weights of some of the classes only.
     #[must_use]
     pub fn among(&self, classes: &[usize]) -> Self {
         match self {
@@ -34,10 +34,10 @@ impl ClassWeight {
         }
     }
 
-    /// Weights by the classes' places instead of their names. A name that is a number matches the class of that value.
+    /// Weights by the classes' indices instead of their names. A name that is a number matches the class of that value.
     ///
     /// # Errors
-    /// Where a name is not that of a class.
+    /// If a name is not that of a class.
     pub fn resolved(&self, classes: Option<&Classes>) -> Result<Self, LearnError> {
         let (Self::Named(weights), Some(classes)) = (self, classes) else { return Ok(self.clone()) };
         let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
@@ -53,10 +53,10 @@ impl ClassWeight {
         Ok(Self::Each(each))
     }
 
-    /// The weight of every row: its class's times its own.
+    /// The weight of every row: that of its class times its own.
     ///
     /// # Errors
-    /// Where there is not a weight for every class, and where one is negative or not finite.
+    /// If there is not a weight for every class, or if one is negative or not finite.
     pub(super) fn combine(
         &self,
         codes: &[usize],

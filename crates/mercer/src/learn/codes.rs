@@ -1,13 +1,13 @@
-//! Class codes as learners take them: checked once, before any work.
+//! Checks class codes, once, before any work.
 
 use super::error::LearnError;
 use super::weights::check_weights;
 
-/// Whether `codes` are those of `classes` classes, two at least, each with a row of positive weight.
+/// Checks that `codes` are those of `classes` classes, two at least, each with a row of positive weight.
 ///
 /// # Errors
-/// Where they do not line up with the rows or the weights, where a code or weight is out of range, where all rows that
-/// count are of one class, and where a class has none.
+/// If they do not match the rows or the weights in number, if a code or weight is out of range, if all rows that count
+/// are of one class, or if a class has none.
 pub(super) fn check_codes(
     rows: usize,
     codes: &[usize],
@@ -30,7 +30,7 @@ pub(super) fn check_codes(
     }
 }
 
-/// Whether there is a code of `classes` classes for each of `rows` rows.
+/// Checks that there is a code of `classes` classes for each of `rows` rows.
 pub(super) fn check_range(rows: usize, codes: &[usize], classes: usize) -> Result<(), LearnError> {
     if codes.len() != rows {
         return Err(LearnError::Length { what: "class labels", rows, found: codes.len() });

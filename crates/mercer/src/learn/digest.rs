@@ -1,10 +1,10 @@
-//! What tells one piece of work from another.
+//! Identifies a piece of work.
 
 use crate::data::{AnySamples, Survey};
 
 use super::problem::{Inputs, Problem, Targets};
 
-/// A digest of settings and data (FNV-1a, 64 bits): it tells problems apart, it keeps no secrets.
+/// A digest of settings and data (FNV-1a, 64 bits) that distinguishes problems; it is not cryptographic.
 #[derive(Debug)]
 pub(crate) struct Digest(u64);
 

@@ -1,4 +1,4 @@
-//! Why a learner has no model.
+//! Errors of training.
 
 use crate::data::PassError;
 use crate::design::DesignError;
@@ -10,26 +10,26 @@ use crate::memory;
 use crate::solve::SolveError;
 use crate::watch::Stopped;
 
-/// Why a learner has no model.
+/// Errors of training.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LearnError {
-    /// There is nothing to learn from.
+    /// The problem is empty.
     #[error("there are {rows} rows and {columns} feature columns; a model needs at least one of each")]
     Empty {
-        /// Rows there are.
+        /// The number of rows.
         rows: usize,
-        /// Feature columns there are.
+        /// The number of feature columns.
         columns: usize,
     },
-    /// Rows and targets, or rows and weights, do not line up.
+    /// The numbers of rows and targets, or rows and weights, differ.
     #[error("there are {rows} rows but {found} {what}")]
     Length {
-        /// What there is another number of.
+        /// The items whose number differs.
         what: &'static str,
-        /// Rows there are.
+        /// The number of rows.
         rows: usize,
-        /// Of the other.
+        /// The number of those items.
         found: usize,
     },
     /// A hyper-parameter is outside of its range.
@@ -37,25 +37,25 @@ pub enum LearnError {
     Parameter {
         /// Its name.
         parameter: &'static str,
-        /// What was given.
+        /// The value given.
         received: String,
-        /// What is allowed.
+        /// The values allowed.
         allowed: &'static str,
     },
-    /// There is neither one λ nor one for each target.
+    /// The number of values of λ is neither one nor that of the targets.
     #[error("there are {found} values of lambda for {targets} target{}; give one for all targets or one for each", if *.targets == 1 { "" } else { "s" })]
     Lambdas {
-        /// Values there are.
+        /// The number of values.
         found: usize,
-        /// Targets there are.
+        /// The number of targets.
         targets: usize,
     },
-    /// There are fewer rows than neighbours asked for.
+    /// There are fewer rows than the neighbours requested.
     #[error("k is {k}, but there are only {rows} neighbours")]
     TooManyNeighbours {
-        /// Neighbours asked for.
+        /// The neighbours requested.
         k: usize,
-        /// Rows there are.
+        /// The number of rows.
         rows: usize,
     },
     /// The kernel cannot be the weight of a smoother.
@@ -63,15 +63,15 @@ pub enum LearnError {
     NotAWeight {
         /// The formula.
         kernel: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Too few rows to choose hyper-parameters by.
+    /// There are too few rows to choose hyper-parameters.
     #[error("there are {rows} rows with a weight above 0; choosing hyper-parameters needs at least {needed}")]
     TooFewRows {
-        /// Rows that count.
+        /// Rows of positive weight.
         rows: usize,
-        /// Rows it takes.
+        /// Rows needed.
         needed: usize,
     },
     /// Every row has the same targets.
@@ -80,7 +80,7 @@ pub enum LearnError {
         /// The value of the first target.
         value: f64,
     },
-    /// No hyper-parameters that were tried have a score.
+    /// None of the hyper-parameters tried has a score.
     #[error(
         "none of the {trials} combinations of hyper-parameters tried has an answer: K + λI is not positive definite \
          with them; try a larger λ"
@@ -106,10 +106,10 @@ pub enum LearnError {
         row: usize,
         /// Its code.
         code: usize,
-        /// Classes there are.
+        /// The number of classes.
         classes: usize,
     },
-    /// A class weight is for a class that there is not.
+    /// A class weight names a class that does not exist.
     #[error("there is no class `{name}`; the classes are {classes}")]
     UnknownClass {
         /// The name.
@@ -117,10 +117,10 @@ pub enum LearnError {
         /// The names of the classes.
         classes: String,
     },
-    /// There are not two classes to tell apart.
+    /// There are fewer than two classes.
     #[error("the rows of positive weight have {found} class{}; at least two are needed", if *.found == 1 { "" } else { "es" })]
     Classes {
-        /// Classes there are.
+        /// The number of classes.
         found: usize,
     },
     /// A class has no rows.
@@ -128,7 +128,7 @@ pub enum LearnError {
     EmptyClass {
         /// The class, from 0.
         class: usize,
-        /// Classes there are.
+        /// The number of classes.
         classes: usize,
     },
     /// The problem does not fit the memory budget.
@@ -139,14 +139,14 @@ pub enum LearnError {
     Memory {
         /// Rows of the problem.
         rows: usize,
-        /// What they need: [`KERNEL_MATRIX`] or something else.
+        /// The allocation: [`KERNEL_MATRIX`] or another.
         what: &'static str,
         /// Bytes it needs.
         needed: u64,
         /// Bytes it may use.
         budget: u64,
     },
-    /// The formula is not positive semidefinite where the samples are.
+    /// The formula is not positive semidefinite on a domain that contains the samples.
     #[error("{kernel} is not a kernel on {}, which holds the data: {refutation}", .domain.describe())]
     NotAKernel {
         /// The formula.
@@ -156,13 +156,13 @@ pub enum LearnError {
         /// The counter-example.
         refutation: String,
     },
-    /// The kernel has infinitely many features, or none that are known.
+    /// The kernel has infinitely many features, or no known feature map.
     #[error("{kernel} does not have finitely many features, so the primal solver cannot be used")]
     NoFiniteMap {
         /// The formula.
         kernel: String,
     },
-    /// Something that cannot be had together.
+    /// A combination that is not supported.
     #[error("{0}")]
     Unsupported(&'static str),
     /// The kernel matrix has an entry that is not a finite number.
@@ -187,13 +187,13 @@ pub enum LearnError {
     /// The kernel matrix could not be computed.
     #[error(transparent)]
     Gram(#[from] GramError),
-    /// The samples do not have the features asked for.
+    /// The features of the samples cannot be computed.
     #[error(transparent)]
     Design(DesignError),
-    /// The problem has no answer.
+    /// The problem has no solution.
     #[error(transparent)]
     Solve(SolveError),
-    /// The normal equations of features have no answer.
+    /// The normal equations of features have no solution.
     #[error(transparent)]
     NormalEquations(#[from] NormalEquationsError),
     /// The session asked to stop.
@@ -201,7 +201,7 @@ pub enum LearnError {
     Stopped(#[from] Stopped),
 }
 
-/// What most methods on a kernel need memory for.
+/// The allocation of most methods on a kernel.
 pub const KERNEL_MATRIX: &str = "a kernel matrix";
 
 impl From<DesignError> for LearnError {

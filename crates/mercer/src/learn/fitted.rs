@@ -1,4 +1,4 @@
-//! What training gives: a model, and how good its answer is.
+//! The result of training: a model and a report on its quality.
 
 use std::path::Path;
 
@@ -15,17 +15,17 @@ use super::ridge::TargetError;
 /// A trained model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fitted {
-    /// What predicts and can be saved.
+    /// The model, which predicts and can be saved.
     pub model: Model,
-    /// How the solver ended; none where nothing was solved, as for neighbours.
+    /// The report of the solver; `None` if there was none, as for neighbours.
     pub report: Option<Report>,
-    /// What else is known about the fit.
+    /// Further facts about the fit.
     pub facts: Facts,
-    /// The rows of the problem that are the model's centres, where it keeps some of them alone.
+    /// The rows of the problem that are the model's centres, if it keeps only some of them.
     pub centres: Option<Vec<usize>>,
-    /// The iterations of each problem that was solved, where they are several: one for each support vector machine.
+    /// The iterations of each subproblem, if there are several: one for each support vector machine.
     pub iterations: Vec<u64>,
-    /// The errors of each target on the rows of a stream that were held out, by a fit to the others.
+    /// The errors of each target on the held-out rows of a stream, by a fit to the others.
     pub held_out: Option<Vec<TargetError>>,
 }
 
@@ -45,9 +45,9 @@ impl Fitted {
         fitted
     }
 
-    /// As [`new`](Self::new) for this many rows, which need not be at hand.
+    /// As [`new`](Self::new) for this many rows, which need not be on this machine.
     ///
-    /// This is the only place where a trained model is put together.
+    /// Every trained model is assembled here.
     pub(crate) fn of_rows(
         learner: &dyn Learner,
         (rows, origin): (u64, Origin),
@@ -61,13 +61,13 @@ impl Fitted {
             kept = kept.with("solver", solver).with("status", status).with("residual", Number(*residual));
         }
         let classes = match learner.requires() {
-            // Samples like those trained on, and others.
+            // One-class estimation has two classes: inliers and outliers.
             Requires::Nothing => Some(Classes::inliers()),
             _ => classes,
         };
         let outputs = match &classes {
             _ if !origin.outputs.is_empty() => origin.outputs,
-            // Targets of arrays are named by their place.
+            // Targets of arrays are named by their index.
             Some(_) => vec!["0".to_owned()],
             None => (0..predictor.noutputs()).map(|place| place.to_string()).collect(),
         };
@@ -89,7 +89,7 @@ impl Fitted {
     /// The outputs at samples, in a default session: one row per sample, one column per output.
     ///
     /// # Errors
-    /// Where the samples do not have the model's columns or are outside of the kernel's domain.
+    /// If the samples do not have the model's columns or are outside of the kernel's domain.
     pub fn predict<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Matrix<f64>, ModelError> {
         self.model.predict(&samples.into(), &Session::default())
     }
@@ -100,7 +100,7 @@ impl Fitted {
     /// As [`predict`](Self::predict).
     ///
     /// # Panics
-    /// Where the model is not a classifier.
+    /// If the model is not a classifier.
     pub fn predict_classes<'a>(&self, samples: impl Into<AnySamples<'a>>) -> Result<Vec<String>, ModelError> {
         let classes = self.model.classes.as_ref().expect("a classifier");
         let (outputs, link) = (self.predict(samples)?, self.model.link());
@@ -110,37 +110,37 @@ impl Fitted {
     /// Writes the model to a file.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         self.model.save(path.as_ref())
     }
 }
 
-/// What a learner found, before it becomes a model.
+/// The result of a learner, before it becomes a model.
 pub(crate) struct Answer {
-    /// What predicts.
+    /// The predictor.
     pub predictor: Predictor,
-    /// What makes probabilities of decisions.
+    /// The calibration of decisions to probabilities.
     pub calibration: Option<Calibration>,
-    /// How the solver ended.
+    /// The report of the solver.
     pub report: Option<Report>,
-    /// What else is known.
+    /// Further facts.
     pub facts: Facts,
-    /// The rows of the problem that are the predictor's centres, where it keeps some of them alone.
+    /// The rows of the problem that are the predictor's centres, if it keeps only some of them.
     pub centres: Option<Vec<usize>>,
-    /// The iterations of each problem that was solved, where they are several.
+    /// The iterations of each subproblem, if there are several.
     pub iterations: Vec<u64>,
-    /// The errors on rows that were held out.
+    /// The errors on held-out rows.
     pub held_out: Option<Vec<TargetError>>,
 }
 
 impl Answer {
-    /// A predictor and how the solver ended.
+    /// A predictor and the report of its solver.
     pub fn new(predictor: impl Into<Predictor>, report: Report) -> Self {
         Self { report: Some(report), ..Self::kept(predictor) }
     }
 
-    /// A predictor that keeps the samples, so that nothing was solved.
+    /// A predictor that keeps the samples, without a solver.
     pub fn kept(predictor: impl Into<Predictor>) -> Self {
         let predictor = predictor.into();
         Self {

@@ -27,17 +27,17 @@ use super::targets;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Knn {
-    /// The number of rows that count, from 1 to the number of rows.
+    /// The number of neighbours, from 1 to the number of rows.
     pub k: usize,
-    /// How they count.
+    /// The weights of the neighbours.
     pub weights: Weights,
     /// The distance.
     pub metric: Metric,
-    /// Whether a target of numbers holds classes.
+    /// Whether numeric targets are classes.
     pub classify: bool,
 }
 
-/// The five nearest rows by Euclidean distance, all counting the same.
+/// The five nearest rows by Euclidean distance, with equal weights.
 impl Default for Knn {
     fn default() -> Self {
         Self::new(5)
@@ -45,7 +45,7 @@ impl Default for Knn {
 }
 
 impl Knn {
-    /// The `k` nearest rows by Euclidean distance, all counting the same.
+    /// The `k` nearest rows by Euclidean distance, with equal weights.
     #[must_use]
     pub fn new(k: usize) -> Self {
         Self { k, weights: Weights::Uniform, metric: Metric::Euclidean, classify: false }
@@ -58,13 +58,13 @@ impl Knn {
         classify: bool,
     }
 
-    /// The mean error of predicting each row from its k nearest other rows, for every k from 1 to `kmax`, whatever
-    /// [`k`](Self::k) is: entry k − 1 is that of k.
+    /// The mean error of predicting each row from its k nearest other rows, for every k from 1 to `kmax`, independent
+    /// of [`k`](Self::k): entry k − 1 is that of k.
     ///
     /// One search for the kmax + 1 nearest serves all k: O(n²d + n·kmax·outputs) time, no n² memory.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), with `kmax` from 1 to n − 1; and where the session is stopped.
+    /// As [`train`](Learner::train), with `kmax` from 1 to n − 1; and if the session is stopped.
     pub fn leave_one_out(
         &self,
         samples: &AnySamples<'_>,
@@ -187,7 +187,7 @@ impl Tunable for Knn {
     }
 }
 
-/// Refuses any criterion but leaving out one row at a time.
+/// Rejects any criterion except leave-one-out.
 pub(super) fn only_leave_one_out(
     problem: &Problem<'_>,
     criterion: &Criterion,
@@ -200,7 +200,7 @@ pub(super) fn only_leave_one_out(
     }
 }
 
-/// The samples and targets of a problem, checked, as a model that keeps them.
+/// Checks the samples and targets of a problem and stores them as a model.
 pub(super) fn neighbours(problem: &Problem<'_>, rule: Rule) -> Result<Neighbours, LearnError> {
     problem.unweighted()?;
     let samples = problem.samples()?;

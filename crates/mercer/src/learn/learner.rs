@@ -1,4 +1,4 @@
-//! What every learner is: settings that can be trained on a problem.
+//! The interface of learners: settings that can be trained on a problem.
 
 use crate::model::{Facts, Method};
 use crate::session::Session;
@@ -14,13 +14,13 @@ pub enum Requires {
     Numbers,
     /// One class per row.
     Classes,
-    /// Numbers, or classes where the target is text.
+    /// Numbers, or classes if the target is text.
     NumbersOrClasses,
     /// No targets at all.
     Nothing,
 }
 
-/// The size of a problem, for checks before any work.
+/// The size of a problem, for checks before training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Rows.
@@ -42,13 +42,13 @@ pub trait Learner: Send + Sync {
     /// The targets it works on.
     fn requires(&self) -> Requires;
 
-    /// The settings as a model file keeps them.
+    /// The settings as stored in a model file.
     fn settings(&self, session: &Session<'_>) -> Facts;
 
-    /// Refuses what can be refused before any work: settings out of range, a problem that does not fit the memory budget.
+    /// Checks the settings before training: ranges, and whether the problem fits the memory budget.
     ///
     /// # Errors
-    /// Where the learner cannot be trained on a problem of this size.
+    /// If the learner cannot be trained on a problem of this size.
     fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
         let _ = (shape, session);
         Ok(())
@@ -57,7 +57,7 @@ pub trait Learner: Send + Sync {
     /// Trains on a problem.
     ///
     /// # Errors
-    /// Where the problem does not line up, does not suit the learner, or has no answer; and where the session is stopped.
+    /// If the problem does not line up, does not suit the learner, or has no solution; or if the session is stopped.
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError>;
 
     /// Trains on inputs and targets in a default session.

@@ -1,4 +1,4 @@
-//! How samples are lifted: by a kernel, by explicit features, or by features that approximate a kernel.
+//! The lift of samples: a kernel, explicit features, or features that approximate a kernel.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,18 +13,18 @@ use super::error::LearnError;
 use super::problem::{Inputs, Problem};
 use super::ridge::choose_approximation;
 
-/// Rows on which both kinds of features are tried where the approximation is chosen, at most.
+/// The most rows on which both kinds of approximate features are compared.
 const SAMPLE: usize = 10_000;
 
-/// How samples are lifted. `auto` in a kernel is resolved from the samples.
+/// The lift of samples. `auto` in a kernel is resolved from the samples.
 ///
 /// Written as `kernel` and `approx`, or as `features`; how frequencies are drawn or landmarks chosen is not written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Words", into = "Words")]
 pub enum Lift {
-    /// A kernel as it is.
+    /// An exact kernel.
     Kernel(Kernel),
-    /// Explicit features, with every column by its place ([`FeatureMap::bind`]).
+    /// Explicit features, with every column by its index ([`FeatureMap::bind`]).
     Features(FeatureMap),
     /// Features that approximate a kernel.
     Approximate {
@@ -33,12 +33,12 @@ pub enum Lift {
         /// Its approximation.
         approx: Approximation,
     },
-    /// The kernel as it is, or an approximation where there are too many rows for it.
+    /// The exact kernel, or an approximation if there are too many rows for it.
     Auto(Kernel),
 }
 
 impl Lift {
-    /// The kernel; none for explicit features.
+    /// The kernel; `None` for explicit features.
     #[must_use]
     pub fn kernel(&self) -> Option<&Kernel> {
         match self {
@@ -47,10 +47,10 @@ impl Lift {
         }
     }
 
-    /// The kernel and how it is approximated.
+    /// The kernel and its approximation.
     ///
     /// # Errors
-    /// Where it is not an approximation.
+    /// If it is not an approximation.
     pub(super) fn approximation(&self) -> Result<(&Kernel, Approximation), LearnError> {
         match self {
             Self::Approximate { kernel, approx } => Ok((kernel, *approx)),
@@ -58,7 +58,7 @@ impl Lift {
         }
     }
 
-    /// The same with another kernel; explicit features stay as they are.
+    /// The same lift with another kernel; explicit features do not change.
     #[must_use]
     pub(super) fn with_kernel(&self, kernel: Kernel) -> Self {
         match self {
@@ -69,11 +69,11 @@ impl Lift {
         }
     }
 
-    /// The same with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel or, where the rows
-    /// of this problem ask for one, an approximation; and why that one. A stream is judged by its sample.
+    /// The same lift with every hyper-parameter of the kernel a number, and with [`Lift::Auto`] replaced by the kernel
+    /// or, for too many rows, an approximation, with the reason for the choice. For a stream, its sample decides.
     ///
     /// # Errors
-    /// Where the problem has no samples, where the kernel does not fit them, and where the session is stopped.
+    /// If the problem has no samples, if the kernel does not fit them, or if the session is stopped.
     pub fn resolved(
         &self,
         problem: &Problem<'_>,
@@ -120,7 +120,7 @@ impl Lift {
     }
 }
 
-/// A Gaussian, its width from the samples.
+/// A Gaussian whose width follows from the samples.
 impl Default for Lift {
     fn default() -> Self {
         Kernel::gaussian_auto().into()
@@ -188,16 +188,16 @@ impl From<(Kernel, Approximation)> for Lift {
     }
 }
 
-/// Features that approximate a kernel, ready for rows.
+/// Features that approximate a kernel, prepared for samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
     /// φ.
     pub features: Features,
     /// Columns of the samples.
     pub columns: usize,
-    /// Where the kernel is proven to be positive semidefinite.
+    /// The domain on which the kernel is proven to be positive semidefinite.
     pub domain: Option<Domain>,
-    /// What the user should know.
+    /// A warning for the user.
     pub warning: Option<String>,
 }
 
@@ -205,11 +205,11 @@ impl Prepared {
     /// Draws frequencies or chooses landmarks for a kernel whose hyper-parameters are all numbers, and for `rows` rows of which
     /// `sample` is all or a part.
     ///
-    /// `admission` says whether a kernel on landmarks must be proven to be one; one with random features is, by its spectral
-    /// density. A kernel that is proven only where a part of the rows is has no domain.
+    /// `admission` says whether a kernel on landmarks must be proven positive semidefinite; one with random features
+    /// is, by its spectral density. A kernel that is proven only on a domain of some of the rows gets no domain.
     ///
     /// # Errors
-    /// Where there are no samples, where the kernel has no such features or is refuted, and where the session is stopped.
+    /// If there are no samples, if the kernel has no such features or is refuted, or if the session is stopped.
     pub fn new(
         kernel: &Kernel,
         approximation: Approximation,

@@ -10,8 +10,8 @@
 //! bias column    X and y are centred and 1 is added to the kernel
 //! ```
 //!
-//! There is no penalty: it is the number of steps that keeps f smooth, since components along small eigenvalues of K
-//! come last. The steps and their theory: [`solve::descent`](crate::solve::descent).
+//! There is no penalty: the number of steps controls the smoothness of f, since components along small eigenvalues of K
+//! converge last. The steps and their theory: [`solve::descent`](crate::solve::descent).
 
 use serde::{Deserialize, Serialize};
 
@@ -50,21 +50,21 @@ pub struct Lms {
     pub lift: Lift,
     /// α.
     pub step: Step,
-    /// Passes over the data at most, 1 or more.
+    /// The most passes over the data, 1 or more.
     pub epochs: usize,
-    /// The work ends when ‖K(y − Kβ)‖ ≤ tol·‖Ky‖; 0 or more.
+    /// Training stops when ‖K(y − Kβ)‖ ≤ tol·‖Ky‖; 0 or more.
     #[serde(with = "crate::data::number")]
     pub tol: f64,
-    /// How many samples a step looks at.
+    /// The samples of a step.
     pub solver: LmsSolver,
-    /// What is done about a constant; [`Intercept::Column`] is for kernels on samples.
+    /// The intercept; [`Intercept::Column`] is for kernels on samples.
     #[serde(rename = "bias")]
     pub intercept: Intercept,
-    /// Whether the kernel must be proven to be one.
+    /// Whether the kernel must be proven positive semidefinite.
     pub admission: Admission,
 }
 
-/// How many samples a step of least mean squares looks at.
+/// The samples of a step of least mean squares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LmsSolver {
@@ -197,7 +197,7 @@ impl Lms {
         Descent { step: self.step, epochs: self.epochs, tol: self.tol, mode }
     }
 
-    /// How a descent went. The residual is ‖y − f‖/‖y‖, of the centred targets where they are.
+    /// The report of a descent. The residual is ‖y − f‖/‖y‖, with centred targets if there is an intercept.
     fn course(&self, descended: &Descended, aims: &Matrix<f64>, storage: &'static str) -> Course {
         let columns = aims.ncols();
         let square =
@@ -227,7 +227,7 @@ impl Lms {
     }
 }
 
-/// How a descent went.
+/// The facts of a descent.
 struct Course {
     report: Report,
     facts: Facts,
@@ -265,7 +265,7 @@ impl Learner for Lms {
     }
 }
 
-/// The kernel matrix in the precision of the samples; none where it does not fit the budget.
+/// The kernel matrix in the precision of the samples; `None` if it does not fit the budget.
 fn stored<'a>(
     resident: &'a dyn Resident,
     basis: &Basis<'_>,

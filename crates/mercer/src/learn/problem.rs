@@ -1,4 +1,4 @@
-//! What a learner learns from: inputs, targets, weights, and where they came from.
+//! Learning problems: inputs, targets, weights and their origin.
 
 use std::borrow::Cow;
 
@@ -21,32 +21,32 @@ use super::weights::check_weights;
 pub struct Problem<'a> {
     /// One row per sample.
     pub inputs: Inputs<'a>,
-    /// What is predicted at each row.
+    /// The target of each row.
     pub targets: Targets<'a>,
-    /// The weight of each row, 0 or more; none where every weight is 1.
+    /// The weight of each row, 0 or more; `None` if every weight is 1.
     pub weights: Option<Cow<'a, [f64]>>,
-    /// Where the inputs and targets came from.
+    /// The origin of the inputs and targets.
     pub origin: Origin,
 }
 
 /// The rows of a problem.
 pub enum Inputs<'a> {
-    /// Samples, scaled already.
+    /// Samples, already scaled.
     Samples(AnySamples<'a>),
-    /// The kernel matrix of samples that are not at hand.
+    /// The kernel matrix, without the samples.
     Gram(&'a dyn Gram),
-    /// Scaled rows with their targets that are read in passes and never held.
+    /// Scaled rows with their targets that are read in passes and never stored.
     Stream(&'a dyn Passes),
 }
 
-/// What is predicted.
+/// The targets.
 #[derive(Debug, Clone)]
 pub enum Targets<'a> {
-    /// Nothing: one-class estimation looks at the inputs alone, and the rows of a stream come with their targets.
+    /// None: one-class estimation uses only the inputs, and the rows of a stream come with their targets.
     None,
     /// One row per sample and one column per target.
     Numbers(Cow<'a, Matrix<f64>>),
-    /// The class of each row by its place in `classes`.
+    /// The class of each row by its index in `classes`.
     Classes {
         /// One code per row, from 0.
         codes: Cow<'a, [usize]>,
@@ -81,10 +81,10 @@ pub(super) fn unnamed(classes: usize) -> Classes {
     Classes::Numbers((0..classes).map(|code| code as f64).collect())
 }
 
-/// Where inputs and targets came from, as a model remembers it.
+/// The origin of inputs and targets, as stored in a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {
-    /// How the columns of a file became features; none for arrays.
+    /// The mapping of a file's columns to features; `None` for arrays.
     pub schema: Option<Schema>,
     /// The names of the targets.
     pub outputs: Vec<String>,
@@ -129,7 +129,7 @@ impl<'a> Problem<'a> {
         Self { targets: targets.into(), ..self }
     }
 
-    /// The same problem with data from elsewhere than arrays.
+    /// The same problem with another origin of the data.
     #[must_use]
     pub fn with_origin(self, origin: Origin) -> Self {
         Self { origin, ..self }
@@ -145,7 +145,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The weights of the rows; none where every weight is 1.
+    /// The weights of the rows; `None` if every weight is 1.
     #[must_use]
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
@@ -191,7 +191,7 @@ impl<'a> Problem<'a> {
     /// The targets of a regression, checked together with the weights: one row of finite numbers per sample.
     ///
     /// # Errors
-    /// Where the targets are classes or missing, and where they or the weights do not line up or are out of range.
+    /// If the targets are classes or missing, or if they or the weights do not line up or are out of range.
     pub fn numbers(&self) -> Result<&Matrix<f64>, LearnError> {
         let Targets::Numbers(numbers) = &self.targets else {
             return Err(LearnError::Unsupported("a regression needs targets that are numbers"));
@@ -204,7 +204,7 @@ impl<'a> Problem<'a> {
     /// The targets as numbers: those of a regression, or one column per class, 1 for the class of the row and 0 for others.
     ///
     /// # Errors
-    /// Where there are none, and where they do not line up with the rows or are out of range.
+    /// If there are none, or if they do not line up with the rows or are out of range.
     pub fn numbers_or_shares(&self) -> Result<Cow<'_, Matrix<f64>>, LearnError> {
         let Targets::Classes { codes, classes } = &self.targets else {
             return self.numbers().map(Cow::Borrowed);
@@ -213,10 +213,10 @@ impl<'a> Problem<'a> {
         Ok(Cow::Owned(classes.one_hot(codes)))
     }
 
-    /// Refuses weights, for a learner that does not take them.
+    /// Rejects weights, for learners that do not support them.
     ///
     /// # Errors
-    /// Where there are weights.
+    /// If there are weights.
     pub fn unweighted(&self) -> Result<(), LearnError> {
         match self.weights {
             None => Ok(()),
@@ -228,7 +228,7 @@ impl<'a> Problem<'a> {
     /// of positive weight.
     ///
     /// # Errors
-    /// Where the targets are not classes, and where they or the weights do not line up or are out of range.
+    /// If the targets are not classes, or if they or the weights do not line up or are out of range.
     pub fn codes(&self) -> Result<(&[usize], usize), LearnError> {
         let Targets::Classes { codes, classes } = &self.targets else {
             return Err(LearnError::Unsupported("a classifier needs targets that are classes"));

@@ -21,7 +21,7 @@ macro_rules! builder {
 
 pub(in crate::learn) use builder;
 
-/// The settings that a model file keeps: those of `keys` that the learner has, and the seed where it draws.
+/// The settings stored in a model file: those of `keys` that the learner has, and the seed if it uses random numbers.
 pub(in crate::learn) fn kept(learner: &impl Serialize, keys: &[&str], seed: Option<u64>) -> Facts {
     let settings = Facts::of_fields(learner, keys);
     match seed {

@@ -21,7 +21,7 @@ use super::search::{Criterion, Measure, Score, Scorer, Tally, Tunable};
 use super::settings::kept;
 use super::targets;
 
-/// Rows whose kernel values are looked at where the formula does not show their sign.
+/// Rows whose kernel values are examined if the formula does not show their sign.
 const SAMPLE: usize = 256;
 
 /// The kernel smoother: f(x) = Σᵢ k(x,xᵢ)yᵢ / Σᵢ k(x,xᵢ) (Nadaraya, 1964; Watson, 1964).
@@ -46,7 +46,7 @@ impl Smoother {
     /// The mean error of predicting each row from all the others. O(n²d) time, no n² memory.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), where `auto` is left in the kernel, where there is one row only, and where the session is
+    /// As [`train`](Learner::train), if `auto` is left in the kernel, if there is one row only, and if the session is
     /// stopped.
     pub fn leave_one_out(
         &self,
@@ -78,10 +78,11 @@ impl Smoother {
         Ok(Tally::score(&[tally]))
     }
 
-    /// Checks that the kernel is a weight on these samples: by its formula, else by its values at pairs of some of them.
+    /// Checks that the kernel is a weight on these samples: by its formula, otherwise by its values at pairs of some of
+    /// them.
     ///
     /// # Errors
-    /// Where it is not, and where it does not fit the samples.
+    /// If it is not, or if it does not fit the samples.
     pub fn check_kernel(&self, samples: &AnySamples<'_>, session: &Session<'_>) -> Result<(), LearnError> {
         let no_weight = |reason: String| LearnError::NotAWeight { kernel: self.kernel.to_string(), reason };
         Program::compile(&self.kernel, samples.ncols())?;

@@ -1,10 +1,10 @@
-//! Targets as a learner receives them.
+//! Checks and centres targets.
 
 use crate::data::Matrix;
 
 use super::error::LearnError;
 
-/// Whether there is a row of finite targets for each of `rows` samples.
+/// Checks that there is a row of finite targets for each of `rows` samples.
 pub(super) fn check(rows: usize, targets: &Matrix<f64>) -> Result<(), LearnError> {
     if rows == 0 || targets.ncols() == 0 {
         return Err(LearnError::Length { what: "targets", rows, found: 0 });
@@ -37,7 +37,7 @@ pub(super) fn means(targets: &Matrix<f64>) -> Vec<f64> {
     means
 }
 
-/// The targets less one number for each of them.
+/// The targets minus one number for each of them.
 pub(super) fn less(targets: &Matrix<f64>, means: &[f64]) -> Matrix<f64> {
     let mut centred = targets.clone();
     for i in 0..centred.nrows() {

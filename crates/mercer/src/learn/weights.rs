@@ -1,11 +1,12 @@
-//! Sample and class weights as learners take them: checked once, before any work.
+//! Checks sample and class weights, once, before any work.
 
 use super::error::LearnError;
 
-/// Whether `weights` are one for each of `rows` samples, finite, not negative, and not all zero. None stands for ones.
+/// Checks that `weights` has a number for each of `rows` samples, finite, not negative, and not all zero. `None` means
+/// ones.
 ///
 /// # Errors
-/// Where they are not; the error names the row where there is one.
+/// If they are not; the error names the row if there is one.
 pub(super) fn check_weights(rows: usize, weights: Option<&[f64]>) -> Result<(), LearnError> {
     let Some(weights) = weights else { return Ok(()) };
     if weights.len() != rows {

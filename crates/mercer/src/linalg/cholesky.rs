@@ -1,6 +1,6 @@
 //! Cholesky factorisation, A = LLᵀ, blocked by columns.
 //!
-//! Left-looking: for each block column j, with everything to its left known,
+//! Left-looking: for each block column j, once the columns to its left are known,
 //!
 //! ```text
 //! D   ← A_jj − L_j L_jᵀ             L_j: the rows of block j, columns before it
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Every entry of A is written once, and almost all of the n³/3 multiply-adds are in one long matrix product per
-//! block row. Blocks have a fixed size and each is computed by one thread, so the factor has the same bits whatever
-//! the number of threads; between block columns the watch is asked.
+//! block row. Blocks have a fixed size and each is computed by one thread, so the factor has the same bits for any
+//! number of threads; the watch is checked between block columns.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{
@@ -28,7 +28,7 @@ use super::{Scalar, products};
 /// Block size: a block of the product stays in the L2 cache, and the products are long enough to run at full speed.
 const BLOCK: usize = 256;
 
-/// Rows of a diagonal block handled by one task: small, so that the threads share even a single block.
+/// Rows of a diagonal block per task: few, so that the threads share even a single block.
 const SLICE: usize = 32;
 
 /// Why there is no Cholesky factor.
@@ -52,7 +52,7 @@ pub enum CholeskyError {
 #[derive(Debug)]
 pub struct Cholesky<T> {
     order: usize,
-    /// Row-major; what is above the diagonal is not read.
+    /// Row-major; entries above the diagonal are not read.
     factor: Vec<T>,
 }
 
@@ -62,10 +62,10 @@ impl<T: Scalar> Cholesky<T> {
     /// n³/3 multiply-adds, no memory beyond the matrix itself.
     ///
     /// # Errors
-    /// Where a pivot is not positive, and where `watch` asks to stop.
+    /// If a pivot is not positive, or if `watch` asks to stop.
     ///
     /// # Panics
-    /// Where `matrix` does not have `order²` entries.
+    /// If `matrix` does not have `order²` entries.
     pub fn factor(order: usize, mut matrix: Vec<T>, watch: &dyn Watch) -> Result<Self, CholeskyError> {
         assert_eq!(matrix.len(), order * order, "a square matrix of order {order}");
         watch.begin("Cholesky", cost(order, order));
@@ -92,17 +92,17 @@ impl<T: Scalar> Cholesky<T> {
         Ok(Self { order, factor: matrix })
     }
 
-    /// The factorisation whose factor L is `lower`, row-major; what is above the diagonal is not read.
+    /// The factorisation whose factor L is `lower`, row-major; entries above the diagonal are not read.
     ///
     /// # Panics
-    /// Where `lower` does not have `order²` entries.
+    /// If `lower` does not have `order²` entries.
     #[must_use]
     pub fn from_lower(order: usize, lower: Vec<T>) -> Self {
         assert_eq!(lower.len(), order * order, "a square matrix of order {order}");
         Self { order, factor: lower }
     }
 
-    /// As [`factor`](Self::factor), with a stop apart from a matrix that is not positive definite.
+    /// As [`factor`](Self::factor), with separate errors for a stop and for a matrix that is not positive definite.
     pub(crate) fn try_factor(
         order: usize,
         matrix: Vec<T>,
@@ -117,7 +117,7 @@ impl<T: Scalar> Cholesky<T> {
     /// The factor whose rows up to the diagonal are in `triangle`, one after another.
     ///
     /// # Panics
-    /// Where `triangle` does not have `order·(order + 1)/2` entries.
+    /// If `triangle` does not have `order·(order + 1)/2` entries.
     pub(crate) fn from_triangle(order: usize, triangle: &[T]) -> Self {
         assert_eq!(triangle.len(), order * (order + 1) / 2, "a triangle of order {order}");
         let mut factor = super::zeroed(order * order);
@@ -140,24 +140,24 @@ impl<T: Scalar> Cholesky<T> {
         self.order
     }
 
-    /// L, row-major; what is above the diagonal is unspecified.
+    /// L, row-major; entries above the diagonal are unspecified.
     pub(crate) fn lower(&self) -> &[T] {
         &self.factor
     }
 
-    /// The buffer of L, row-major; what is above the diagonal is unspecified.
+    /// The buffer of L, row-major; entries above the diagonal are unspecified.
     #[must_use]
     pub fn into_lower(self) -> Vec<T> {
         self.factor
     }
 
-    /// The smallest L_ii², the smallest pivot met: near zero against A's diagonal where A is nearly singular.
+    /// The smallest pivot L_ii²: small relative to A's diagonal if A is nearly singular.
     #[must_use]
     pub fn smallest_pivot(&self) -> f64 {
         self.pivots().fold(f64::INFINITY, f64::min)
     }
 
-    /// The pivots L_ii², each what is left of A_ii once the columns before it are taken out.
+    /// The pivots L_ii², the diagonal entries A_ii after elimination of the columns before them.
     pub fn pivots(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.order).map(|i| self.factor[i * self.order + i].to_f64().powi(2))
     }
@@ -197,7 +197,7 @@ impl<T: Scalar> Cholesky<T> {
         Ok(())
     }
 
-    /// Solves Lᵀ·X = B, block rows upwards: each solved block is taken out of all that stand above it.
+    /// Solves Lᵀ·X = B, block rows upwards: each solved block is eliminated from all blocks above it.
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.
@@ -227,7 +227,8 @@ impl<T: Scalar> Cholesky<T> {
     }
 }
 
-/// Factors the diagonal block of a block row, after taking out what stands to its left. `Err` is the failing pivot.
+/// Factors the diagonal block of a block row, after subtracting the contribution of the columns to its left. `Err` is
+/// the failing pivot.
 fn factor_diagonal_block<T: Scalar>(
     rows: &mut [T],
     order: usize,

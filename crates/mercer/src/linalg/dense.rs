@@ -1,6 +1,6 @@
 //! Products and inverses of dense matrices on all threads.
 //!
-//! Each strip of rows of a result is computed by one thread, so that its bits do not depend on the number of threads.
+//! One thread computes each strip of rows of a result, so that its bits do not depend on the number of threads.
 
 use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
@@ -54,11 +54,11 @@ pub fn gram_of_columns(a: MatRef<'_, f64>, watch: &dyn Watch) -> Result<Matrix<f
     Ok(out)
 }
 
-/// Copies what is below the diagonal of a square matrix to above it.
+/// Copies the lower triangle of a square matrix to the upper one.
 pub fn mirror_lower<T: Copy + Default>(matrix: &mut Matrix<T>) {
     let n = matrix.nrows();
     let entries = matrix.entries_mut();
-    // Square tiles, so that neither the rows read nor those written fall out of cache.
+    // Square tiles keep both the rows read and those written in cache.
     for top in (0..n).step_by(STRIP) {
         for left in (top..n).step_by(STRIP) {
             for i in top..n.min(top + STRIP) {
@@ -101,7 +101,7 @@ impl<T: Scalar> Cholesky<T> {
         Ok(Matrix::from_entries(n, n, out))
     }
 
-    /// A⁻¹ = L⁻ᵀL⁻¹, both triangles. n³/3 multiply-adds, and the memory of L⁻¹ meanwhile.
+    /// A⁻¹ = L⁻ᵀL⁻¹, both triangles. n³/3 multiply-adds, and temporary memory for L⁻¹.
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.

@@ -21,7 +21,7 @@ pub enum EigenError {
         /// Its column, from 0.
         column: usize,
     },
-    /// The iteration for the eigenvalues did not end.
+    /// The iteration for the eigenvalues did not converge.
     #[error("the eigenvalues of the matrix of order {order} did not converge")]
     NoConvergence {
         /// The matrix's order.
@@ -39,15 +39,15 @@ pub struct Eigen {
 }
 
 impl Eigen {
-    /// Of the symmetric matrix whose lower triangle `matrix` holds, row-major.
+    /// Decomposes the symmetric matrix whose lower triangle `matrix` holds, row-major.
     ///
-    /// About 9n³ multiply-adds, on one thread: the same bits whatever their number.
+    /// About 9n³ multiply-adds, on one thread: the bits do not depend on the number of threads.
     ///
     /// # Errors
-    /// Where an entry is not finite, and where the iteration does not converge.
+    /// If an entry is not finite, or if the iteration does not converge.
     ///
     /// # Panics
-    /// Where `matrix` does not have `order²` entries.
+    /// If `matrix` does not have `order²` entries.
     pub fn of(order: usize, matrix: &[f64]) -> Result<Self, EigenError> {
         assert_eq!(matrix.len(), order * order, "a square matrix of order {order}");
         for row in 0..order {

@@ -9,7 +9,7 @@ use crate::watch::{Stopped, Watch};
 use super::vectors::column_norms;
 use super::{Cholesky, CholeskyError, Scalar, products, zeroed};
 
-/// A symmetric matrix that is about to be factored, stored where the factor will be.
+/// A symmetric matrix to factor in place, stored by the host or an engine.
 pub trait SymmetricMatrix: Send {
     /// Its order.
     fn order(&self) -> usize;
@@ -17,18 +17,19 @@ pub trait SymmetricMatrix: Send {
     /// ‖A‖_F.
     ///
     /// # Errors
-    /// [`Stopped`] where the engine fails.
+    /// [`Stopped`] if the engine fails.
     fn frobenius(&self) -> Result<f64, Stopped>;
 
     /// L with A = LLᵀ, in the memory of A. n³/6 multiply-adds.
     ///
     /// # Errors
-    /// Where a pivot is not positive, and where `watch` asks to stop.
+    /// If a pivot is not positive, or if `watch` asks to stop.
     fn factor(self: Box<Self>, watch: &dyn Watch) -> Result<Box<dyn CholeskyFactor>, CholeskyError>;
 }
 
 impl dyn SymmetricMatrix + '_ {
-    /// As [`factor`](SymmetricMatrix::factor), with a stop apart from a matrix that is not positive definite.
+    /// As [`factor`](SymmetricMatrix::factor), with separate errors for a stop and for a matrix that is not positive
+    /// definite.
     pub(crate) fn try_factor(
         self: Box<Self>,
         watch: &dyn Watch,
@@ -75,11 +76,11 @@ pub trait CholeskyFactor: Send + Sync {
     /// log|A|.
     fn log_determinant(&self) -> f64;
 
-    /// L on the host, row-major; what is above the diagonal is unspecified.
+    /// L on the host, row-major; entries above the diagonal are unspecified.
     fn to_lower(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stopped>;
 }
 
-/// The lower triangle of a matrix in host memory, row-major; what is above the diagonal is not read.
+/// The lower triangle of a matrix in host memory, row-major; entries above the diagonal are not read.
 #[derive(Debug)]
 pub struct HostMatrix<T> {
     order: usize,
@@ -90,14 +91,14 @@ impl<T: Scalar> HostMatrix<T> {
     /// The matrix of this order whose lower triangle is `lower`.
     ///
     /// # Panics
-    /// Where `lower` does not have `order²` entries.
+    /// If `lower` does not have `order²` entries.
     #[must_use]
     pub fn new(order: usize, lower: Vec<T>) -> Self {
         assert_eq!(lower.len(), order * order, "a square matrix of order {order}");
         Self { order, lower }
     }
 
-    /// The rows, of which the lower triangle is the matrix.
+    /// The row-major entries; the lower triangle holds the matrix.
     #[must_use]
     pub fn lower(&self) -> &[T] {
         &self.lower
@@ -162,7 +163,7 @@ impl<T: Scalar> CholeskyFactor for Cholesky<T> {
         matrix.par_chunks_mut((BLOCK * m).max(1)).enumerate().try_for_each(|(b, rows)| {
             watch.check()?;
             let (first, height) = (b * BLOCK, rows.len() / m);
-            // Columns of L are zero above the diagonal: only rows from `first` on count.
+            // Columns of L are zero above the diagonal: only rows from `first` on contribute.
             let out = faer::MatMut::from_row_major_slice_mut(rows, height, m).subcols_mut(0, first + height);
             let below = l.subrows(first, m - first);
             let (a, c) = (below.subcols(first, height), below.subcols(0, first + height));
@@ -188,7 +189,7 @@ impl<T: Scalar> CholeskyFactor for Cholesky<T> {
     }
 }
 
-/// Works on right-hand sides in another precision, each column divided by the power of two near its norm.
+/// Runs `work` on right-hand sides in another precision, each column divided by the power of two near its norm.
 fn rounded<T: Scalar>(
     rhs: &mut Matrix<f64>,
     work: impl FnOnce(&mut Matrix<T>) -> Result<(), Stopped>,

@@ -1,7 +1,7 @@
 //! Matrix products and triangular solves, compiled once for each precision.
 //!
-//! Each runs on the calling thread. Callers divide their work into parts of a fixed size, so that the bits of a result do not
-//! depend on the number of threads.
+//! Each function runs on the calling thread. Callers divide their work into parts of a fixed size, so that the bits of
+//! a result do not depend on the number of threads.
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{
@@ -14,12 +14,12 @@ use crate::data::Matrix;
 
 use super::Scalar;
 
-/// The matrix as faer sees it.
+/// The matrix as a view of faer.
 pub fn view<T: Scalar>(matrix: &Matrix<T>) -> MatRef<'_, T> {
     MatRef::from_row_major_slice(matrix.entries(), matrix.nrows(), matrix.ncols())
 }
 
-/// The matrix as faer sees it, to write to.
+/// The matrix as a mutable view of faer.
 pub fn view_mut<T: Scalar>(matrix: &mut Matrix<T>) -> MatMut<'_, T> {
     let (nrows, ncols) = (matrix.nrows(), matrix.ncols());
     MatMut::from_row_major_slice_mut(matrix.entries_mut(), nrows, ncols)
@@ -49,13 +49,13 @@ pub fn solve_upper<T: Scalar>(upper: MatRef<'_, T>, rhs: MatMut<'_, T>) {
     solve_upper_triangular_in_place(upper, rhs, Par::Seq);
 }
 
-/// L·X = B in place, for a lower triangle L whose diagonal counts as ones.
+/// L·X = B in place, for a unit lower triangle L.
 #[inline(never)]
 pub fn solve_unit_lower(lower: MatRef<'_, f64>, rhs: MatMut<'_, f64>) {
     solve_unit_lower_triangular_in_place(lower, rhs, Par::Seq);
 }
 
-/// U·X = B in place, for an upper triangle U whose diagonal counts as ones.
+/// U·X = B in place, for a unit upper triangle U.
 #[inline(never)]
 pub fn solve_unit_upper(upper: MatRef<'_, f64>, rhs: MatMut<'_, f64>) {
     solve_unit_upper_triangular_in_place(upper, rhs, Par::Seq);

@@ -1,8 +1,9 @@
-//! The triangle of a QR factorisation of tall rows, block by block.
+//! The triangular factor R of a tall matrix, block by block.
 //!
 //! With [R₁ c₁] the triangle of some rows [Φ₁ y₁], the triangle of [Φ₁ y₁; Φ₂ y₂] is that of [R₁ c₁; Φ₂ y₂]: Q is never
-//! needed, and memory is that of a few triangles. Blocks are factored side by side in groups of a fixed size and joined
-//! in their order, so the answer does not depend on the number of threads. Demmel, Grigori, Hoemmen and Langou (2012).
+//! formed, and only a few triangles are in memory. Blocks are factored side by side in groups of a fixed size and
+//! joined in their order, so the answer does not depend on the number of threads. Demmel, Grigori, Hoemmen and Langou
+//! (2012).
 
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ use crate::watch::Watch;
 /// Blocks that are factored in parallel.
 const PARALLEL_BLOCKS: usize = 4;
 
-/// Features up to which the rank is counted for a message: singular values cost more than the factorisation.
+/// The most features for which a message gives the rank: singular values cost more than the factorisation.
 const COUNTED: usize = 2_000;
 
 /// The upper triangle R of [Φ y] = QR.
@@ -34,7 +35,7 @@ pub(crate) struct Triangle {
 /// Columns that are linearly dependent to working precision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Dependence {
-    /// The numerical rank, where it was counted.
+    /// The numerical rank, if it was computed.
     pub rank: Option<usize>,
     /// A λ that makes the problem solvable.
     pub suggestion: f64,
@@ -85,7 +86,7 @@ impl Triangle {
                 watch.advance(height as u64);
                 Ok(triangle)
             });
-            // Of several errors the one of the first block is returned, whatever the number of threads.
+            // Of several errors the one of the first block is returned, for any number of threads.
             let triangles = triangles.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>, E>>()?;
             whole = triangle(stack(&whole, &triangles));
         }
@@ -102,7 +103,7 @@ impl Triangle {
         Self { order: self.order, r: triangle(stack(&self.r, &[ridge])) }
     }
 
-    /// R_ij, zero in rows that there are not.
+    /// R_ij, zero in rows beyond the last.
     fn at(&self, i: usize, j: usize) -> f64 {
         if i < self.r.nrows() { self.r[(i, j)] } else { 0.0 }
     }
@@ -154,7 +155,7 @@ impl Triangle {
         self.solve_upper(rhs);
     }
 
-    /// R·X = B, in place: columns of R from the last, each taken out of the rows above.
+    /// R·X = B, in place: columns of R from the last, each eliminated from the rows above.
     fn solve_upper(&self, rhs: &mut Matrix<f64>) {
         for c in 0..rhs.ncols() {
             for j in (0..self.order).rev() {
@@ -168,7 +169,7 @@ impl Triangle {
     }
 }
 
-/// A λ that makes ΦᵀΦ + λI solvable: a hundred times what rounding does to a matrix with this largest entry.
+/// A λ that makes ΦᵀΦ + λI solvable: a hundred times the rounding error of a matrix with this largest entry.
 pub(crate) fn suggestion(order: usize, largest: f64) -> f64 {
     let floor = 100.0 * order as f64 * f64::EPSILON * largest.max(f64::MIN_POSITIVE);
     10f64.powi(floor.log10().ceil() as i32)

@@ -1,4 +1,4 @@
-//! Rows of a matrix times vectors from either side, in double precision whatever the rows are held in.
+//! Products of matrix rows with vectors from either side, in double precision for rows stored in either precision.
 
 use rayon::prelude::*;
 
@@ -123,16 +123,16 @@ pub fn chosen_rows_combined<T: Real>(
     Ok(sum)
 }
 
-/// Rows that one task multiplies where they are chosen.
+/// Chosen rows that one task multiplies.
 const CHOSEN: usize = 256;
 
-/// Rows that are multiplied together, so that a vector is read once for all of them.
+/// Rows that share one read of a vector.
 const ROWS_PER_GROUP: usize = 4;
 
-/// Entries of a row that are taken at a time: two of the widest vectors.
+/// Entries of a row processed at a time: two of the widest vectors.
 const LANES: usize = 16;
 
-/// Bytes that memory is read by.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
 /// Rows of `width` entries: those of a matrix, row after row, or chosen ones of it.
@@ -224,7 +224,7 @@ struct Combine<'a, T> {
     rows: RowProducts<'a, T>,
     v: &'a [f64],
     out: &'a mut [f64],
-    /// How many entries after each one lies what is needed next; 0 where nothing is known of that.
+    /// How many entries ahead the next needed entry is, for prefetching; 0 if unknown.
     ahead: usize,
 }
 
@@ -236,7 +236,7 @@ impl<T: Real> Vectorized<f64> for Combine<'_, T> {
         let whole = self.out.len() - self.out.len() % LANES;
         for (group, v) in self.v.chunks(ROWS_PER_GROUP).enumerate() {
             let rows = self.rows.group(group * ROWS_PER_GROUP, v.len());
-            // Rows that stand in for missing ones count nothing.
+            // Rows that stand in for missing ones have weight 0.
             let v: [f64; ROWS_PER_GROUP] = std::array::from_fn(|r| v.get(r).copied().unwrap_or(0.0));
             for k in (0..whole).step_by(LANES) {
                 let out: &mut [f64; LANES] =

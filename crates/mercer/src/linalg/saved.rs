@@ -1,33 +1,33 @@
-//! Numbers as bytes, so that work can be kept and sent: a mark of 16 bytes, counts as 64-bit integers, numbers as 64-bit
-//! floats, all little-endian, and a checksum.
+//! Serialises numbers, so that work can be stored and sent: a mark of 16 bytes, counts as 64-bit integers, numbers as
+//! 64-bit floats, all little-endian, and a checksum.
 
-/// Why bytes are not what was saved.
+/// Why saved bytes cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidSaved {
-    /// They begin differently.
+    /// They begin with another mark.
     #[error("the data does not begin with `{mark}`: it has another format or version")]
     Mark {
-        /// What they should begin with.
+        /// The expected mark.
         mark: &'static str,
     },
-    /// There are too few or too many for what they say they hold.
+    /// Their number does not match the counts they contain.
     #[error("expected {expected} bytes, found {found}: the data is truncated or has extra bytes")]
     Length {
-        /// Bytes there should be.
+        /// The expected number of bytes.
         expected: u64,
-        /// Bytes there are.
+        /// The number of bytes found.
         found: u64,
     },
     /// They were damaged.
     #[error("the checksum does not match: the data is damaged")]
     Checksum,
-    /// They hold something else than what they are resumed for.
+    /// They belong to other work than the one to resume.
     #[error("the saved state belongs to {found}, not to {expected}")]
     Other {
-        /// What it is of.
+        /// The work they belong to.
         found: String,
-        /// What it should be of.
+        /// The work to resume.
         expected: String,
     },
 }
@@ -48,7 +48,7 @@ pub(crate) fn to_bytes<'a>(mark: Mark, counts: &[u64], numbers: impl Iterator<It
     bytes
 }
 
-/// The counts and the numbers, of which there must be as many as `expected` says for the counts.
+/// The counts and the numbers; `expected` gives the number of numbers from the counts.
 pub(crate) fn from_bytes<'a, const N: usize>(
     mark: Mark,
     bytes: &'a [u8],

@@ -4,13 +4,13 @@ use std::panic::resume_unwind;
 
 use crate::memory::OutOfMemory;
 
-/// `len` zeros whose pages come from the system only when they are first written: by the thread that fills them.
+/// `len` zeros whose pages the system provides only when they are first written, by the thread that fills them.
 ///
-/// Large buffers ask for huge pages, where the system has them: 512 times fewer faults. Where the system has no memory for them, this
-/// unwinds with [`OutOfMemory`].
+/// Large buffers request huge pages where the system has them: 512 times fewer page faults. If the system has no memory
+/// for them, this unwinds with [`OutOfMemory`].
 #[must_use]
 pub fn zeroed<T: Copy + Default>(len: usize) -> Vec<T> {
-    // Asking first costs nothing beside the work on a large buffer; `vec!` would abort the program.
+    // Reserving first costs nothing compared with the work on a large buffer; `vec!` would abort the program.
     if Vec::<T>::new().try_reserve_exact(len).is_err() {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         resume_unwind(Box::new(OutOfMemory { bytes }));
@@ -21,7 +21,7 @@ pub fn zeroed<T: Copy + Default>(len: usize) -> Vec<T> {
     buffer
 }
 
-/// Below this many bytes a buffer is left to the allocator.
+/// Buffers below this many bytes are left to the allocator.
 #[cfg(target_os = "linux")]
 const LARGE: usize = 8 << 20;
 

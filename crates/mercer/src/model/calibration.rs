@@ -1,4 +1,4 @@
-//! From decisions to probabilities.
+//! Probabilities from decision values.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::data::Matrix;
 
 use super::pairs::{classes_of_pairs, pairs_of};
 
-/// What the outputs of a support vector machine say about probabilities.
+/// The map from the outputs of a support vector machine to probabilities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -37,13 +37,13 @@ impl Sigmoid {
     #[must_use]
     pub fn at(self, decision: f64) -> f64 {
         let z = self.a.mul_add(decision, self.b);
-        // e^z of a large z would overflow before it is inverted.
+        // e^z would overflow for large z before the division.
         if z >= 0.0 { (-z).exp() / (1.0 + (-z).exp()) } else { 1.0 / (1.0 + z.exp()) }
     }
 }
 
 impl Calibration {
-    /// Why this cannot be the calibration of a model with these outputs and classes; none where it can.
+    /// Why this is not a valid calibration for a model with these outputs and classes; `None` if it is.
     #[must_use]
     pub fn fault(&self, outputs: usize, classes: Option<usize>) -> Option<String> {
         let finite = |mut values: Box<dyn Iterator<Item = f64> + '_>| values.all(f64::is_finite);
@@ -64,7 +64,7 @@ impl Calibration {
         }
     }
 
-    /// The probability of each class from decisions: one row per sample, one column per class. None for regressions.
+    /// The probability of each class from decisions: one row per sample, one column per class. `None` for regressions.
     ///
     /// Decisions of one output are of the second of two classes where `votes` is false, of the first where it is true. With
     /// several they are those of each class against all others, whose probabilities are normalised, or with `votes` those of
@@ -85,7 +85,7 @@ impl Calibration {
     }
 }
 
-/// A probability of exactly 0 or 1 would shut out what other pairs say.
+/// A probability of exactly 0 or 1 would override all other pairs.
 const LEAST: f64 = 1e-7;
 
 fn classes(sigmoids: &[Sigmoid], decisions: &Matrix<f64>, votes: bool) -> Matrix<f64> {
@@ -127,8 +127,8 @@ fn by_marks(marks: &[f64], decision: f64) -> f64 {
 /// Probabilities p of classes from r_ij = P(i | i or j) of pairs: minimises Σᵢ Σ_{j≠i} (r_ji pᵢ − r_ij pⱼ)² over the simplex (Wu,
 /// Lin & Weng 2004, their second method, by their algorithm 2).
 ///
-/// `pairwise` has r_ij of the pairs (0, 1), (0, 2), …, (1, 2), …, all strictly between 0 and 1; `out` one place per class.
-/// O(K²) a sweep, at most max(100, K) sweeps.
+/// `pairwise` has r_ij of the pairs (0, 1), (0, 2), …, (1, 2), …, all strictly between 0 and 1; `out` has one entry per
+/// class. O(K²) a sweep, at most max(100, K) sweeps.
 pub fn couple(pairwise: &[f64], out: &mut [f64]) {
     let k = out.len();
     let mut r = Matrix::zeros(k, k);

@@ -1,4 +1,4 @@
-//! A model in words: what `mercer info --json` and Python's `info` say.
+//! The description of a model, printed by `mercer info --json` and Python's `info`.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ impl Model {
 }
 
 impl Predictor {
-    /// The predictor without its arrays: kernel and domain, feature map, or rule, and the size of what is kept.
+    /// The predictor without its arrays: kernel and domain, feature map, or rule, and the sizes of the arrays.
     #[must_use]
     pub fn description(&self) -> Facts {
         match self {
@@ -83,7 +83,7 @@ impl Predictor {
     }
 }
 
-/// What predictors over a kernel and kept rows have in common.
+/// The common part of predictors over a kernel and stored rows.
 fn over_centres(kernel: &Kernel, domain: Option<Domain>, centres: &AnySamples<'_>) -> Facts {
     let domain = domain.map(|domain| domain.to_string());
     Facts::new().with("kernel", kernel).with("domain", domain).with("centres", size(centres))

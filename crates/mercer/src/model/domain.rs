@@ -1,4 +1,4 @@
-//! Samples inside and outside of the domain a kernel is proven on.
+//! Checks samples against the domain on which a kernel is proven.
 
 use crate::data::AnySamples;
 use crate::kernel::check::Domain;
@@ -21,7 +21,7 @@ pub(super) fn check_samples(
     }
 }
 
-/// The first row outside of `domain`, if any, and what is wrong with it.
+/// The first row outside of `domain`, if any, and the reason.
 #[must_use]
 pub fn first_outside(domain: Domain, samples: &AnySamples<'_>) -> Option<(usize, String)> {
     let wrong = |row: usize| match domain {

@@ -1,4 +1,4 @@
-//! What can be wrong with a model or a model file.
+//! Errors of models and model files.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub enum ModelError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// The bytes are not a model: not the container, cut short, or damaged.
@@ -46,17 +46,17 @@ pub enum ModelError {
         /// The feature.
         feature: String,
     },
-    /// The text is not a LIBSVM model.
+    /// The text is not a valid LIBSVM model.
     #[error("{}:{line}: not a LIBSVM model: {problem}", path.display())]
     Libsvm {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// The problem.
         problem: String,
     },
-    /// The model is not one that LIBSVM has.
+    /// LIBSVM has no such model.
     #[error("cannot be written as a LIBSVM model: {reason}")]
     NotLibsvm {
         /// Why not.
@@ -86,7 +86,7 @@ pub enum ModelError {
     /// The prediction could not be computed.
     #[error(transparent)]
     Gram(#[from] GramError),
-    /// The weights of a primal model are not one per feature and output.
+    /// The weights of a primal model do not match its features and outputs.
     #[error("the model has {rows} × {columns} weights for {features} features and {outputs} outputs")]
     Weights {
         /// Rows of weights.

@@ -17,11 +17,11 @@ use super::error::ModelError;
 pub struct Expansion {
     /// k, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// The domain on which k is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// The centres cᵢ.
     pub centres: AnySamples<'static>,
-    /// s, taken from every sample first; none is zero.
+    /// s, subtracted from every sample first; `None` means zero.
     pub shift: Option<Vec<f64>>,
     /// a: one row per centre, one column per output.
     pub coefficients: Matrix<f64>,
@@ -41,7 +41,8 @@ impl Expansion {
     /// O(mnd) time for m samples and n centres; a few tiles of memory beyond the samples and the answer.
     ///
     /// # Errors
-    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session is stopped.
+    /// If the samples do not have the centres' columns or are outside of the kernel's domain, or if the session is
+    /// stopped.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,
@@ -64,7 +65,7 @@ impl Expansion {
     }
 }
 
-/// `samples` with `shift` taken from every row.
+/// `samples` with `shift` subtracted from every row.
 pub(crate) fn subtract(samples: &AnySamples<'_>, shift: &[f64]) -> AnySamples<'static> {
     fn dense<T: Real>(samples: &Samples<'_, T>, shift: &[f64]) -> Samples<'static, T> {
         let mut row = vec![0.0; samples.ncols()];

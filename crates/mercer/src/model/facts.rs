@@ -1,4 +1,4 @@
-//! Named values that a model file keeps beside its arrays.
+//! Named values that a model file stores with its arrays.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,7 +30,7 @@ impl Facts {
         Self::default()
     }
 
-    /// The same facts and one more. Numbers that may be infinite are given as [`Number`].
+    /// The same facts with one added. Numbers that may be infinite are given as [`Number`].
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
         self.set(name, value);
@@ -46,14 +46,14 @@ impl Facts {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// The same facts but for one, where it is among them.
+    /// The same facts without one of them.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.0.remove(name);
         self
     }
 
-    /// Those fields of a serialisable struct that have one of these names and a value.
+    /// The fields of a serialisable struct that have one of these names and a value.
     pub(crate) fn of_fields(fields: &impl Serialize, names: &[&str]) -> Self {
         let mut facts: Self =
             serde_json::to_value(fields).and_then(serde_json::from_value).unwrap_or_default();
@@ -67,7 +67,7 @@ impl Facts {
         self.0.contains_key(name)
     }
 
-    /// A fact as a value of some type; none where there is no such fact or where it is of another type.
+    /// A fact as a value of some type; `None` if there is no such fact or if it is of another type.
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         self.0.get(name).and_then(|value| T::deserialize(value).ok())
@@ -79,7 +79,8 @@ impl Facts {
         self.read(name).map(|Number(number)| number)
     }
 
-    /// The number of one output: a single number holds for all outputs, and so does the first of a list too short to have its own.
+    /// The number for one output: a single number applies to all outputs, as does the first of a list that is too
+    /// short.
     #[must_use]
     pub fn number_of(&self, name: &str, output: usize) -> Option<f64> {
         let Some(each) = self.read::<Vec<Number>>(name) else { return self.number(name) };
@@ -94,7 +95,7 @@ impl Facts {
 }
 
 impl fmt::Display for Facts {
-    /// Writes names and values for people.
+    /// Formats names and values as text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&listed(self.0.iter()))
     }
@@ -118,7 +119,7 @@ fn listed<'a>(entries: impl Iterator<Item = (&'a String, &'a Value)>) -> String 
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// A value as people write it.
+/// A value as text.
 fn words(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),

@@ -20,16 +20,17 @@ use super::{Calibration, Model, ModelError};
 /// The key of the JSON document in the header's string map.
 const DOCUMENT: &str = "mercer";
 
-/// What `requires` says of a classifier.
+/// The entry of `requires` for a classifier.
 const CLASSES: &str = "classes";
 
-/// What `requires` says of decisions that are made probabilities.
+/// The entry of `requires` for calibrated probabilities.
 const CALIBRATION: &str = "calibration";
 
-/// The array that holds the JSON document where it is too long for the header, and what `requires` says of that.
+/// The array that holds the JSON document if it is too long for the header, and the entry of `requires` for it.
 const LONG_DOCUMENT: &str = "document";
 
-/// Bytes of a document from which it is an array: the header of a container has at most 100 million, and quotes count twice there.
+/// The size in bytes from which a document is stored as an array: the header of a container has at most 100 million
+/// bytes, and quotes take two.
 const LONG: usize = 16 << 20;
 
 const NO_CHECKSUM: &str = "00000000";
@@ -38,7 +39,7 @@ impl Model {
     /// The bytes of the model file. The same model gives the same bytes.
     ///
     /// # Errors
-    /// Where the container refuses an array; it does not for models that learners make.
+    /// If the container rejects an array; this does not happen for models that learners make.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let (kind, words, mut arrays) = arrays_of(&self.predictor);
         arrays.sort_by_key(|array| array.name);
@@ -82,7 +83,7 @@ impl Model {
     /// Reads a model from the bytes of its file; `path` is for messages.
     ///
     /// # Errors
-    /// Where the bytes are not a model, are damaged, or need a later program.
+    /// If the bytes are not a model, are damaged, or need a later program.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
         let malformed = |reason: String| ModelError::Malformed { path: path.to_owned(), reason };
         // A container begins with the length of its header, six bytes of which are zero.
@@ -129,10 +130,10 @@ impl Model {
         Ok(model)
     }
 
-    /// Writes the model file, under a temporary name first: the file is whole or absent.
+    /// Writes the model file, under a temporary name first: the file is complete or absent.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), ModelError> {
         let unwritable = |error| ModelError::Io { path: path.to_owned(), error: io::Error::other(error) };
         let bytes = self.to_bytes().map_err(unwritable)?;
@@ -142,13 +143,13 @@ impl Model {
     /// Reads a model file: this program's, or LIBSVM's as [`from_libsvm`](Self::from_libsvm) does.
     ///
     /// # Errors
-    /// Where the file cannot be read, is not a model, is damaged, or needs a later program.
+    /// If the file cannot be read, is not a model, is damaged, or needs a later program.
     pub fn load(path: &Path) -> Result<Self, ModelError> {
         let bytes = fs::read(path).map_err(|error| ModelError::Io { path: path.to_owned(), error })?;
         if is_libsvm(&bytes) { Self::from_libsvm(&bytes, path) } else { Self::from_bytes(&bytes, path) }
     }
 
-    /// Whether the parts fit each other.
+    /// Checks that the parts are consistent.
     fn consistent(&self) -> Result<(), String> {
         let columns = self.predictor.ncols();
         let (named, outputs) = (self.outputs.len(), self.predictor.noutputs());
@@ -174,7 +175,7 @@ impl Model {
     }
 }
 
-/// Whether this program knows the feature of the format.
+/// Whether this version supports the feature of the format.
 fn known(feature: &str) -> bool {
     KINDS.contains(&feature) || [CLASSES, CALIBRATION, LONG_DOCUMENT].contains(&feature)
 }

@@ -11,8 +11,9 @@ use super::expansion::Expansion;
 
 /// Laplace's approximation of the posterior of latent functions, one for two classes, else one for each class.
 ///
-/// The means of the latent functions are an expansion over the training rows whose coefficients are ∇ log p(y | f̂) at the mode f̂. They
-/// determine the probabilities at the training rows and so, with the kernel, the variances, which need no numbers of their own.
+/// The means of the latent functions are an expansion over the training rows whose coefficients are ∇ log p(y | f̂) at
+/// the mode f̂. They determine the probabilities at the training rows and hence, with the kernel, the variances, which
+/// need no further numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianClasses {
     /// The means of the latent functions.
@@ -66,7 +67,7 @@ impl GaussianClasses {
         Ok(Matrix::from_entries(samples.nrows(), self.classes(), probabilities))
     }
 
-    /// What is wrong with the parts.
+    /// The problem with the parts, if any.
     pub(super) fn fault(&self) -> Option<String> {
         let outside = |a: &&f64| a.is_nan() || a.abs() > 1.0;
         let coefficients = self.latent.coefficients.entries();

@@ -23,8 +23,9 @@ use super::expansion::Expansion;
 /// ```
 ///
 /// with k(x) the values at the centres. For an exact process LLᵀ = K + σ² and there is no P; for one on inducing points
-/// LLᵀ = K and (PPᵀ)⁻¹ is the covariance of the posterior in the coordinates K⁻¹f. For one by conjugate gradients it is
-/// k(x, x) − |Rᵀk(x)|², which is that given as many sums of the targets as R has columns, and so never too small.
+/// LLᵀ = K and (PPᵀ)⁻¹ is the covariance of the posterior in the coordinates K⁻¹f. For one by conjugate gradients the
+/// variance is k(x, x) − |Rᵀk(x)|², which is the variance given as many linear combinations of the targets as R has
+/// columns, and therefore never too small.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianProcess {
     /// The mean of the posterior.
@@ -33,7 +34,7 @@ pub struct GaussianProcess {
     pub scales: Vec<f64>,
     /// σ², in units of the squared scale of an output.
     pub noise: f64,
-    /// The rows of L up to the diagonal, one after another; none where the model was saved without its variance.
+    /// The rows of L up to the diagonal, one after another; `None` if the model was saved without its variance.
     pub factor: Option<Vec<f64>>,
     /// The rows of P up to the diagonal.
     pub posterior_factor: Option<Vec<f64>>,
@@ -41,7 +42,7 @@ pub struct GaussianProcess {
     pub projection: Option<Matrix<f64>>,
 }
 
-/// What takes k(x) to a part of the variance.
+/// The map from k(x) to a part of the variance.
 enum Root<'a> {
     /// A lower triangle, by its inverse.
     Factor(Cholesky<f64>),
@@ -52,11 +53,11 @@ enum Root<'a> {
 /// Samples whose variances are computed at a time.
 const AT_ONCE: usize = 512;
 
-/// Parts of the largest variance that are added to a covariance to draw from it; each is tried in turn.
+/// Fractions of the largest variance that are added to the diagonal of a covariance to draw from it, tried in turn.
 const JITTERS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
 impl GaussianProcess {
-    /// Whether it keeps what standard deviations need.
+    /// Whether the model stores what standard deviations need.
     #[must_use]
     pub fn has_variance(&self) -> bool {
         self.factor.is_some() || self.projection.is_some()
@@ -80,7 +81,7 @@ impl GaussianProcess {
     /// O(n²) time a sample, n² numbers of memory.
     ///
     /// # Errors
-    /// As [`predict`](Self::predict), and [`ModelError::NoVariance`] where the model does not keep what this needs.
+    /// As [`predict`](Self::predict), and [`ModelError::NoVariance`] if the model was saved without its variance.
     pub fn deviations(
         &self,
         samples: &AnySamples<'_>,
@@ -101,7 +102,7 @@ impl GaussianProcess {
                     sign * (0..solved.nrows()).map(|i| solved.row(i)[q].powi(2)).sum::<f64>()
                 };
                 let explained: f64 = solved.iter().map(part).sum();
-                // Rounding may leave less than nothing where the data says almost everything.
+                // Rounding may make the variance negative where the data determine f almost exactly.
                 let variance = (prior[q] + explained).max(0.0) + if noise { self.noise } else { 0.0 };
                 let out = deviations.row_mut(row).iter_mut().zip(&self.scales);
                 out.for_each(|(deviation, scale)| *deviation = scale * variance.sqrt());
@@ -147,7 +148,7 @@ impl GaussianProcess {
     /// Functions drawn from the posterior of one output, at the samples: one row per sample, one column per draw.
     ///
     /// # Errors
-    /// As [`covariance`](Self::covariance), and where the covariance has no factor.
+    /// As [`covariance`](Self::covariance), and if the covariance has no factor.
     pub fn draws(
         &self,
         samples: &AnySamples<'_>,
@@ -186,13 +187,13 @@ impl GaussianProcess {
         Ok(draws)
     }
 
-    /// Half the width of an interval that holds this part of a normal distribution, in standard deviations.
+    /// Half the width of an interval that contains this fraction of a normal distribution, in standard deviations.
     #[must_use]
     pub fn half_width(probability: f64) -> f64 {
         normal_quantile(0.5 + 0.5 * probability)
     }
 
-    /// What the parts of the variance follow from, with their signs.
+    /// The maps whose results make up the variance, with their signs.
     fn roots(&self) -> Result<Vec<(f64, Root<'_>)>, ModelError> {
         let n = self.mean.centres.nrows();
         if let Some(projection) = &self.projection {
@@ -233,7 +234,7 @@ impl GaussianProcess {
         Ok(solved)
     }
 
-    /// What is wrong with the parts; none where nothing is.
+    /// The problem with the parts; `None` if they are valid.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let n = self.mean.centres.nrows();

@@ -9,13 +9,13 @@ use crate::kernel::check::Domain;
 
 use super::{Calibration, Facts, Method, Rule};
 
-/// The format this program writes, and the latest it reads.
+/// The format this version writes, and the latest it reads.
 pub const FORMAT: u64 = 1;
 
 /// The version of the kernel language.
 pub(super) const KERNEL_LANGUAGE: u64 = 1;
 
-/// The least a file must say for a reader to tell whether it can read the rest.
+/// The entries from which a reader decides whether it can read the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Preamble {
     pub format: u64,
@@ -26,7 +26,7 @@ pub(super) struct Preamble {
 }
 
 impl Preamble {
-    /// That of a whole document.
+    /// The entries of a whole document.
     pub fn of(header: &Header) -> Self {
         let Header { format, requires, kernel_language, checksum, .. } = header;
         let (requires, checksum) = (requires.clone(), checksum.clone());
@@ -50,46 +50,47 @@ pub(super) struct Header {
     /// The classes, sorted; absent from regressions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Classes>,
-    /// What the labels were where they come from, such as NumPy's `int32` or `bool`; absent where they come from a file.
+    /// The original type of the labels, such as NumPy's `int32` or `bool`; absent if they come from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_type: Option<String>,
-    /// What makes probabilities of decisions; absent where nothing does.
+    /// The calibration of decisions to probabilities; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    /// Names of the features, empty where they have none.
+    /// Names of the features, empty if they have none.
     pub columns: Vec<String>,
     pub scaling: Scaling,
     pub schema: Option<Schema>,
     pub report: Facts,
 }
 
-/// What the header says of the predictor. Each kind has its own words.
+/// The header entries of the predictor. Each kind has its own.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Words {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
-    /// Where the kernel is proven: `all`, `orthant`, `ball:R`; absent where that was assumed or is undecided.
+    /// The domain on which the kernel is proven: `all`, `orthant`, `ball:R`; absent if that was assumed or is
+    /// undecided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// The feature map of a linear predictor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<FeatureMap>,
-    /// What the random features of a linear predictor were drawn from.
+    /// The settings from which the random features of a linear predictor were drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub random: Option<RandomSpec>,
-    /// Columns that the feature map takes.
+    /// Columns of the feature map's samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_columns: Option<usize>,
-    /// Classes that the voters tell apart.
+    /// The number of classes of a voted predictor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voted_classes: Option<usize>,
-    /// How near rows are weighted.
+    /// The rule for weighting neighbours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
 }
 
 impl Words {
-    /// Those of a predictor over a kernel that is proven on `domain`.
+    /// The entries of a predictor over a kernel that is proven on `domain`.
     pub fn of_kernel(kernel: &Kernel, domain: Option<Domain>) -> Self {
         let domain = domain.map(|domain| domain.to_string());
         Self { kernel: Some(kernel.clone()), domain, ..Self::default() }

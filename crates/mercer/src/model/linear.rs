@@ -14,17 +14,17 @@ use crate::linalg::products;
 use super::error::ModelError;
 use super::{Expansion, Predictor};
 
-/// Features that are in memory at once for each thread.
+/// Features in memory at a time, for each thread.
 const BLOCK: usize = 1 << 18;
 
 /// f(x) = ⟨w, φ(x − s)⟩ + b, for each of several outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linear {
-    /// φ, with every column by its place.
+    /// φ, with every column by its index.
     pub map: Features,
     /// Columns of the samples.
     pub columns: usize,
-    /// s, subtracted from every sample first; none is zero.
+    /// s, subtracted from every sample first; `None` means zero.
     pub shift: Option<Vec<f64>>,
     /// w: one row per feature, one column per output.
     pub weights: Matrix<f64>,
@@ -48,7 +48,7 @@ impl Linear {
     /// Φ of the samples.
     ///
     /// # Errors
-    /// Where the parts of the model do not fit each other or the samples.
+    /// If the parts of the model do not fit each other or the samples.
     fn design<'a>(
         &'a self,
         samples: &'a AnySamples<'a>,
@@ -73,10 +73,11 @@ impl Linear {
 
     /// f at every sample: one row per sample, one column per output.
     ///
-    /// O(nD) time for n samples and D features; a block of features for each thread in memory, never all of them.
+    /// O(nD) time for n samples and D features; each thread holds one block of features, so that they are never all in
+    /// memory.
     ///
     /// # Errors
-    /// Where the samples do not have the model's columns or a feature is not finite, and where the session is stopped.
+    /// If the samples do not have the model's columns or a feature is not finite, or if the session is stopped.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,

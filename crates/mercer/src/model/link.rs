@@ -1,12 +1,12 @@
-//! How the outputs of a classifier are read.
+//! The interpretation of a classifier's outputs.
 
 use crate::data::Matrix;
 use crate::design::{sigmoid, softmax};
 
 use super::{Method, Predictor, vote};
 
-/// What the outputs of a classifier are. One output stands for the second of two classes; several for as
-/// many classes, or for pairs of them.
+/// The meaning of a classifier's outputs. One output belongs to the second of two classes; several belong to as many
+/// classes, or to pairs of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// The probability of each class.
@@ -32,7 +32,7 @@ impl Link {
         }
     }
 
-    /// The class that one row of outputs decides for; of equal ones the first.
+    /// The class predicted by one row of outputs; of equal ones the first.
     #[must_use]
     pub fn class(self, outputs: &[f64]) -> usize {
         match outputs {
@@ -43,7 +43,7 @@ impl Link {
         }
     }
 
-    /// The probability of each class, where the outputs say it: one row per sample, one column per class.
+    /// The probability of each class, if the outputs determine it: one row per sample, one column per class.
     #[must_use]
     pub fn probabilities(self, outputs: &Matrix<f64>) -> Option<Matrix<f64>> {
         match self {
@@ -56,8 +56,8 @@ impl Link {
 
 /// The probability of each class, from the outputs of a logistic model: one row per sample, one column per class.
 ///
-/// One output is the logit of the second of two classes; several are the logits of as many. Every row adds up to one, and no
-/// logit is too large for it.
+/// One output is the logit of the second of two classes; several are the logits of as many. Every row sums to one, for
+/// logits of any size.
 ///
 /// ```
 /// use mercer::data::Matrix;

@@ -1,4 +1,4 @@
-//! Models: what a learner hands back, what is saved, and what predicts.
+//! Models: the results of learners, which predict and can be saved.
 
 mod calibration;
 mod describe;
@@ -49,7 +49,7 @@ pub use ranks::Ranks;
 pub(crate) use smoothing::smooth_leaving_out;
 pub use voted::{Voted, VotedStep};
 
-/// The method a model was trained by.
+/// The method that trained a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -99,34 +99,35 @@ impl fmt::Display for Method {
     }
 }
 
-/// A trained model with all it needs to predict from raw data.
+/// A trained model with everything needed to predict from raw data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// The method it was trained by.
+    /// The method that trained it.
     pub method: Method,
-    /// The hyper-parameters it was trained with, as numbers and words.
+    /// The hyper-parameters of training, by name.
     pub settings: Facts,
-    /// What predicts.
+    /// The predictor.
     pub predictor: Predictor,
-    /// How the columns of a file become features; none for a model trained on arrays.
+    /// How the columns of a file become features; `None` for a model trained on arrays.
     pub schema: Option<Schema>,
     /// The names of the targets. A regression has one output for each; a classifier has one target.
     pub outputs: Vec<String>,
     /// The classes of a classifier. Its predictor has one output for each, one for the second of two, or one for each pair: see
     /// [`link`](Self::link).
     pub classes: Option<Classes>,
-    /// The type of the labels in the program that they come from, such as NumPy's `int32` or `bool`; none for those of a file.
+    /// The type of the labels in the program that they come from, such as NumPy's `int32` or `bool`; `None` for those
+    /// of a file.
     pub label_type: Option<String>,
-    /// What makes probabilities of the decisions of a support vector machine.
+    /// The calibration of a support vector machine's decisions to probabilities.
     pub calibration: Option<Calibration>,
     /// The scaling that is applied to the features first.
     pub scaling: Scaling,
-    /// How training ended: numbers and words, no wall times.
+    /// The report of training, by name, without wall times.
     pub report: Facts,
 }
 
 impl Model {
-    /// The schema, or for a model trained on arrays one that takes columns by their place.
+    /// The schema, or for a model trained on arrays one that takes columns by their index.
     #[must_use]
     pub fn schema_or_positional(&self) -> Schema {
         let positional = || {
@@ -136,7 +137,7 @@ impl Model {
         self.schema.clone().unwrap_or_else(positional)
     }
 
-    /// The names of the columns, `x0`, `x1`, … where there are none.
+    /// The names of the columns, or `x0`, `x1`, … if they have none.
     #[must_use]
     pub fn column_names(&self) -> Vec<String> {
         let names = self.schema.as_ref().map(Schema::feature_names).unwrap_or_default();
@@ -150,7 +151,7 @@ impl Model {
     /// The model's outputs at raw samples (before scaling): one row per sample, one column per output.
     ///
     /// # Errors
-    /// Where the samples do not have the model's columns, and where the session is stopped.
+    /// If the samples do not have the model's columns, or if the session is stopped.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,
@@ -163,8 +164,8 @@ impl Model {
     /// The standard deviations of the targets at raw samples, given the model: one row per sample, one column per output.
     ///
     /// # Errors
-    /// [`ModelError::NoVariance`] where the model is not a Gaussian process or was saved without its variance; otherwise as
-    /// [`predict`](Self::predict).
+    /// [`ModelError::NoVariance`] if the model is not a Gaussian process or was saved without its variance; otherwise
+    /// as [`predict`](Self::predict).
     pub fn deviations(
         &self,
         samples: &AnySamples<'_>,
@@ -175,14 +176,14 @@ impl Model {
         process.deviations(&self.scaling.apply(samples.view())?, true, session)
     }
 
-    /// How the outputs of a classifier are read.
+    /// The interpretation of a classifier's outputs.
     #[must_use]
     pub fn link(&self) -> Link {
         Link::of(self.method, &self.predictor)
     }
 
-    /// The probability of each class from the outputs of [`predict`](Self::predict): one row per sample, one column per class.
-    /// None where the model does not say.
+    /// The probability of each class from the outputs of [`predict`](Self::predict): one row per sample, one column per
+    /// class. `None` if the model does not say.
     #[must_use]
     pub fn probabilities(&self, outputs: &Matrix<f64>) -> Option<Matrix<f64>> {
         let link = self.link();

@@ -12,18 +12,18 @@ use super::domain::check_samples;
 use super::error::ModelError;
 use super::smoothing::smooth;
 
-/// How the k nearest rows count.
+/// The weights of the k nearest rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weights {
-    /// All the same.
+    /// All equal.
     #[default]
     Uniform,
-    /// By 1/distance; rows at distance 0, where there are any, take all the weight.
+    /// 1/distance; rows at distance 0, if any, share all the weight.
     Distance,
 }
 
-/// Which rows a prediction is made from, and their weights.
+/// The rows that contribute to a prediction, and their weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -32,16 +32,16 @@ pub enum Rule {
     Nearest {
         /// How many: from 1 to the number of rows.
         k: usize,
-        /// How they count.
+        /// Their weights.
         weights: Weights,
-        /// What nearest means.
+        /// The metric.
         metric: Metric,
     },
     /// All, with the kernel's value as their weight (Nadaraya, 1964; Watson, 1964).
     ///
-    /// Where every weight is too small for a number, the answer is its limit: weights come from the logarithm of the kernel,
-    /// less its largest value; where that is −∞ at every row (a kernel that vanishes beyond some distance), the answer is the
-    /// target of the nearest row. Where the kernel is infinite, the rows where it is share the weight.
+    /// If every weight underflows, the prediction is its limit: weights are computed from the logarithm of the kernel,
+    /// less its largest value; if that is −∞ at every row (a kernel that vanishes beyond some distance), the prediction
+    /// is the target of the nearest row. If the kernel is infinite at some rows, these share the weight.
     Smoother {
         /// k ≥ 0, of distances alone, with every hyper-parameter a number.
         kernel: Kernel,
@@ -74,7 +74,7 @@ impl Neighbours {
         self.rows.ncols()
     }
 
-    /// What makes this no model, such as after reading it from a file; none where it is one.
+    /// The problem that makes this model invalid, such as after reading it from a file; `None` if it is valid.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let (rows, targets) = (self.rows.nrows(), self.targets.nrows());
@@ -101,10 +101,10 @@ impl Neighbours {
     /// of a smoother.
     ///
     /// # Errors
-    /// Where the samples do not have the rows' columns, and where the session is stopped.
+    /// If the samples do not have the rows' columns, or if the session is stopped.
     ///
     /// # Panics
-    /// Where [`fault`](Self::fault) has something to say.
+    /// If [`fault`](Self::fault) reports a problem.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,
@@ -137,12 +137,12 @@ impl Neighbours {
     }
 }
 
-/// Queries whose `k` nearest rows are held at once: 64 MiB of them.
+/// Queries whose `k` nearest rows are in memory at a time: 64 MiB.
 pub(crate) fn queries_at_once(k: usize) -> usize {
     ((1 << 22) / k.max(1)).max(128)
 }
 
-/// The weighted mean of targets that come in the order of their distance.
+/// The weighted mean of targets, added in the order of their distance.
 #[derive(Debug)]
 pub(crate) struct Mean {
     weights: Weights,
@@ -154,12 +154,12 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    /// Of no targets yet.
+    /// The mean of no targets.
     pub fn new(weights: Weights, outputs: usize) -> Self {
         Self { weights, nearest: None, sums: vec![0.0; outputs], total: 0.0, mean: vec![0.0; outputs] }
     }
 
-    /// One more target, at least as far as those before.
+    /// Adds a target, at least as far as those before.
     pub fn add(&mut self, target: &[f64], distance: f64) {
         let nearest = *self.nearest.get_or_insert(distance);
         // Weights relative to the nearest row's: none of them overflows.

@@ -11,19 +11,21 @@ use crate::session::Session;
 use super::domain::check_samples;
 use super::error::ModelError;
 
-/// Multiplications at each sample that cost less than another pass over the samples: a constant, and a number for each column.
+/// Multiplications at each sample that cost less than another pass over the samples: a constant, and a term for each
+/// column.
 const PASS: [usize; 2] = [3_000, 32];
 
 /// Machines for the pairs (0, 1), (0, 2), …, (1, 2), … of classes over one set of support vectors, in LIBSVM's layout.
 ///
 /// For a pair (i, j), the coefficients of class i's support vectors stand in column j − 1, those of class j's in column i.
-/// f_ij(x) > 0 is a vote for class i, anything else one for class j; of classes with equally many votes the first wins. A single
-/// class has no pairs and wins everywhere: no fit gives that, but LIBSVM writes it for training data of one class.
+/// f_ij(x) > 0 is a vote for class i, anything else one for class j; of classes with equally many votes the first wins.
+/// A single class has no pairs and always wins: no fit gives such a model, but LIBSVM writes it for training data of
+/// one class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
     /// k, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// The domain on which k is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// The support vectors, class by class.
     pub centres: AnySamples<'static>,
@@ -48,7 +50,7 @@ impl Pairs {
         self.rho.len()
     }
 
-    /// What makes this no model, such as after reading it from a file; none where it is one.
+    /// The problem that makes this model invalid, such as after reading it from a file; `None` if it is valid.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let (classes, rows) = (self.nclasses(), self.centres.nrows());
@@ -97,11 +99,11 @@ impl Pairs {
     /// vectors, and O(msK) for K classes; a few tiles of memory beyond the samples and the answer.
     ///
     /// # Errors
-    /// Where the samples do not have the support vectors' columns or are outside of the kernel's domain, and where the session asks
-    /// to stop.
+    /// If the samples do not have the support vectors' columns or are outside of the kernel's domain, or if the session
+    /// asks to stop.
     ///
     /// # Panics
-    /// Where [`fault`](Self::fault) has something to say.
+    /// If [`fault`](Self::fault) reports a problem.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,
@@ -110,7 +112,7 @@ impl Pairs {
         check_samples(samples, self.centres.ncols(), self.domain)?;
         assert_eq!(self.fault(), None, "a model");
         let queries = session.load(samples)?;
-        // At once, every support vector is multiplied for all pairs, also for those that it is not in.
+        // In one pass, every support vector is multiplied for all pairs, including those without its class.
         let spare = self.centres.nrows() * (self.noutputs() + 1 - self.nclasses());
         let pass = PASS[0] + PASS[1] * samples.ncols();
         let mut out = if spare <= pass * self.nclasses() {
@@ -176,12 +178,12 @@ impl Pairs {
     }
 }
 
-/// The place of the pair (i, j), i < j, among all pairs of `classes` classes.
+/// The index of the pair (i, j), i < j, among all pairs of `classes` classes.
 fn place(classes: usize, i: usize, j: usize) -> usize {
     i * (2 * classes - i - 1) / 2 + j - i - 1
 }
 
-/// Number of classes that have this many pairs; none where no number has.
+/// Number of classes that have this many pairs; `None` if no number has.
 #[must_use]
 pub fn classes_of_pairs(pairs: usize) -> Option<usize> {
     (1..).take_while(|k| k * (k - 1) / 2 <= pairs).last().filter(|k| k * (k - 1) / 2 == pairs)
@@ -192,7 +194,7 @@ pub fn pairs_of(classes: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..classes).flat_map(move |i| (i + 1..classes).map(move |j| (i, j)))
 }
 
-/// The class that most pairs decide for, from one row of decisions; of equally many votes the first.
+/// The class with most votes, from one row of decisions; the first of those with equally many votes.
 ///
 /// ```
 /// use mercer::model::vote;
@@ -204,7 +206,7 @@ pub fn pairs_of(classes: usize) -> impl Iterator<Item = (usize, usize)> {
 /// ```
 ///
 /// # Panics
-/// Where there is not a decision for every pair of some number of classes.
+/// If there is not a decision for every pair of some number of classes.
 #[must_use]
 pub fn vote(decisions: &[f64]) -> usize {
     let classes = classes_of_pairs(decisions.len()).expect("a decision for every pair of classes");
@@ -215,8 +217,8 @@ pub fn vote(decisions: &[f64]) -> usize {
     (1..classes).fold(0, |best, class| if votes[class] > votes[best] { class } else { best })
 }
 
-/// One number per class from decisions per pair, the largest for the class with most votes: votes, and less than half a vote
-/// by how clear the decisions were (scikit-learn's `decision_function_shape="ovr"`).
+/// One number per class from decisions per pair, the largest for the class with most votes: its votes, plus less than
+/// half a vote from the size of the decisions (scikit-learn's `decision_function_shape="ovr"`).
 ///
 /// With s_i = Σⱼ f_ij − Σⱼ f_ji the number of class i is its votes + s_i / (3(|s_i| + 1)). As there, a decision of exactly 0 is a
 /// vote for the first class of the pair, though it is one for the second in [`vote`].

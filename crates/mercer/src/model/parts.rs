@@ -1,4 +1,4 @@
-//! A predictor as words for the header and arrays for the file, and back.
+//! Converts a predictor to header entries and arrays for the file, and back.
 
 use safetensors::SafeTensors;
 
@@ -24,7 +24,7 @@ pub(super) const KINDS: [&str; 8] = [
     "gaussian-classes",
 ];
 
-/// The predictor's kind, its words and its arrays.
+/// The predictor's kind, its header entries and its arrays.
 pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
     match predictor {
         Predictor::Expansion(Expansion { kernel, domain, centres, shift, coefficients, intercepts }) => {
@@ -100,7 +100,7 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
     }
 }
 
-/// The predictor that the words and arrays describe.
+/// The predictor that the entries and arrays describe.
 pub(super) fn from_arrays(
     requires: &[String],
     words: &Words,
@@ -179,7 +179,7 @@ fn expansion(words: &Words, file: &SafeTensors<'_>) -> Result<Expansion, String>
 }
 
 fn voted_steps(numbers: &Matrix<f64>) -> Result<Vec<VotedStep>, String> {
-    // A cast of what is no whole number, or too large, gives another number.
+    // The cast changes numbers that are not whole or too large.
     let place = |number: f64| match number as u32 {
         whole if f64::from(whole) == number => Ok(whole),
         _ => Err(format!("a step is at {number}, which is no place")),
@@ -197,7 +197,7 @@ fn voted_steps(numbers: &Matrix<f64>) -> Result<Vec<VotedStep>, String> {
     (0..numbers.nrows()).map(step).collect()
 }
 
-/// Whether the parts fit each other.
+/// Checks that the parts are consistent.
 fn consistent(predictor: &Predictor) -> Result<(), String> {
     let columns = predictor.ncols();
     match predictor {

@@ -1,4 +1,4 @@
-//! What predicts: one of several kinds behind one `predict`.
+//! Predictors: several kinds behind one `predict`.
 
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Kernel;
@@ -57,7 +57,8 @@ impl Predictor {
         }
     }
 
-    /// Whether the outputs can decide between this many classes: one for each, one for the second of two, or one for each pair.
+    /// Whether the number of outputs fits this many classes: one for each, one for the second of two, or one for each
+    /// pair.
     #[must_use]
     pub fn tells_apart(&self, classes: usize) -> bool {
         match self {
@@ -66,7 +67,7 @@ impl Predictor {
         }
     }
 
-    /// The samples that are kept in the model; none for a linear one.
+    /// The samples that are kept in the model; `None` for a linear one.
     #[must_use]
     pub fn rows(&self) -> Option<&AnySamples<'static>> {
         match self {
@@ -95,7 +96,7 @@ impl Predictor {
         }
     }
 
-    /// The expansion, where it is one or has one as its mean.
+    /// The expansion, if the predictor is one or has one as its mean.
     #[must_use]
     pub fn expansion(&self) -> Option<&Expansion> {
         match self {
@@ -105,7 +106,7 @@ impl Predictor {
         }
     }
 
-    /// The precision that samples are read in.
+    /// The precision in which samples are read.
     #[must_use]
     pub fn dtype(&self) -> Precision {
         match self.rows() {
@@ -117,7 +118,7 @@ impl Predictor {
     /// The outputs at scaled samples: one row per sample, one column per output.
     ///
     /// # Errors
-    /// Where the samples do not have the columns, are outside of the kernel's domain, and where the session is stopped.
+    /// If the samples do not have the columns, are outside of the kernel's domain, or if the session is stopped.
     pub fn predict(
         &self,
         samples: &AnySamples<'_>,

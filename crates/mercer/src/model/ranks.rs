@@ -1,10 +1,10 @@
-//! How well scores put the rows of a class above the others: the area under the ROC curve.
+//! The area under the ROC curve: how well scores rank the rows of a class above the others.
 
 use std::borrow::Cow;
 
 use super::Link;
 
-/// Scores kept at most: 80 MB of them.
+/// The most scores stored: 80 MB.
 const MOST: usize = 5_000_000;
 
 /// Gathers the scores of rows and computes the area under the ROC curve.
@@ -22,7 +22,7 @@ const MOST: usize = 5_000_000;
 #[derive(Debug, Clone)]
 pub struct Ranks {
     lists: Vec<Vec<(f64, bool)>>,
-    /// Whether every row so far has scores, and they are not too many.
+    /// Whether every row so far has scores, and their number is within the limit.
     known: bool,
 }
 
@@ -44,8 +44,9 @@ impl Ranks {
         }
     }
 
-    /// The probability that a row of a class has a higher score than one of another, a half for equal ones: the mean over the
-    /// classes; for two classes that of the second. None where scores are not known or there is nothing to compare.
+    /// The probability that a row of a class has a higher score than one of another, with one half for equal ones: the
+    /// mean over the classes; for two classes that of the second. `None` if scores are missing or there is nothing to
+    /// compare.
     #[must_use]
     pub fn auc(&self) -> Option<f64> {
         let areas: Vec<f64> = self.lists.iter().filter_map(|list| area(list)).collect();
@@ -53,7 +54,7 @@ impl Ranks {
     }
 }
 
-/// A score for each class, or for the second of two; none where pairs of several classes vote.
+/// A score for each class, or for the second of two; `None` if pairs of several classes vote.
 fn scores<'a>(
     link: Link,
     outputs: &'a [f64],

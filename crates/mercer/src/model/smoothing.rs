@@ -10,7 +10,7 @@ use crate::watch::Watch;
 
 /// Σⱼ k(x,zⱼ)yⱼ / Σⱼ k(x,zⱼ) for every query x, over the rows z and their targets y.
 ///
-/// Numerator and denominator are one product with the kernel matrix: the targets have a column of ones beside them.
+/// Numerator and denominator are one product with the kernel matrix: the targets are extended by a column of ones.
 pub(crate) fn smooth(
     kernel: &Kernel,
     rows: &AnySamples<'_>,
@@ -42,7 +42,7 @@ pub(crate) fn smooth_leaving_out(
         let row = sums.row_mut(i);
         let all = row[outputs];
         row.iter_mut().zip(targets_and_ones.row(i)).for_each(|(sum, y)| *sum -= own * y);
-        // Little is left, and most of that is rounding.
+        // The difference is small and dominated by rounding errors.
         if row[outputs] < LEAST_LEFT * all {
             row[outputs] = 0.0;
         }
@@ -51,10 +51,10 @@ pub(crate) fn smooth_leaving_out(
     smoother.means(&sums, session)
 }
 
-/// The part of the total weight that others than the row itself must have for the difference to be of use.
+/// The fraction of the total weight that the other rows must have for the difference to be accurate.
 const LEAST_LEFT: f64 = 1e-6;
 
-/// Logarithms of weights held at once: 64 MiB.
+/// Logarithms of weights in memory at a time: 64 MiB.
 const MOST_LOGARITHMS: usize = 1 << 23;
 
 fn with_ones(targets: &Matrix<f64>) -> Matrix<f64> {
@@ -72,7 +72,7 @@ struct Smoother<'a> {
     rows: &'a AnySamples<'a>,
     targets: &'a Matrix<f64>,
     queries: &'a AnySamples<'a>,
-    /// Whether query i is row i and does not count it.
+    /// Whether query i is row i, whose own target is left out.
     leave_out: bool,
 }
 
@@ -149,7 +149,7 @@ impl Smoother<'_> {
         Ok(())
     }
 
-    /// Σⱼ exp(lⱼ − max l)yⱼ over its sum of weights; none where every l is −∞ or undefined.
+    /// Σⱼ exp(lⱼ − max l)yⱼ over its sum of weights; `None` if every l is −∞ or undefined.
     fn mean_by_logarithms(&self, logarithms: &[f64]) -> Option<Vec<f64>> {
         let largest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest == f64::NEG_INFINITY {
@@ -168,7 +168,7 @@ impl Smoother<'_> {
     }
 }
 
-/// The least sum of weights that is used as it is: weights that tiles lose to underflow are nothing beside it.
+/// The least sum of weights that is used directly: weights lost to underflow in tiles are negligible beside it.
 fn least_total(rows: &AnySamples<'_>, queries: &AnySamples<'_>) -> f64 {
     match (rows, queries) {
         (AnySamples::F32(_), AnySamples::F32(_)) => 1e-25,

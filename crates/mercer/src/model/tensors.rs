@@ -1,4 +1,4 @@
-//! Arrays in and out of a safetensors container.
+//! Reads and writes arrays of a safetensors container.
 
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -6,7 +6,7 @@ use safetensors::{Dtype, SafeTensors};
 use crate::data::{AnySamples, Matrix, Samples, Storage, with_samples};
 use crate::real::Real;
 
-/// An array on its way into a file.
+/// An array to write.
 pub(super) struct Tensor {
     pub name: &'static str,
     dtype: Dtype,
@@ -47,7 +47,7 @@ impl Tensor {
     }
 }
 
-/// A number that a tensor holds, little-endian.
+/// The number type of a tensor, little-endian.
 pub(super) trait Stored: Copy {
     const DTYPE: Dtype;
     fn append_to(self, bytes: &mut Vec<u8>);

@@ -1,4 +1,4 @@
-//! Votes of a sequence of functions, each the one before it with a few bumps added.
+//! Votes of a sequence of functions, each of which adds a few kernel terms to the one before it.
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{GramError, Part};
@@ -11,37 +11,37 @@ use super::domain::check_samples;
 use super::error::ModelError;
 use super::link::Link;
 
-/// The voted perceptron: every function that stood during training casts as many votes as it survived visits.
+/// The voted perceptron: every function of training casts one vote for each visit that it survived.
 ///
 /// Freund & Schapire, *Large margin classification using the perceptron algorithm* (1999).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Voted {
     /// k, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// Where k is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// The domain on which k is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// The centres.
     pub centres: AnySamples<'static>,
     /// Classes, 2 or more. A function of two classes has one output, positive for the second; else one for each class.
     pub classes: usize,
-    /// What led from zero to the last function, in order.
+    /// The kernel terms that lead from zero to the last function, in order.
     pub steps: Vec<VotedStep>,
 }
 
-/// One bump on the way.
+/// One kernel term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VotedStep {
-    /// The centre that it stands at.
+    /// Its centre.
     pub centre: u32,
     /// The output that it is added to.
     pub output: u32,
-    /// How high it is.
+    /// Its coefficient.
     pub amount: f64,
-    /// Votes of the function with this bump; 0 where the next one belongs to the same function.
+    /// Votes of the function with this term; 0 if the next term belongs to the same function.
     pub votes: u64,
 }
 
-/// Samples whose kernel values are held at a time.
+/// Samples whose kernel values are in memory at a time.
 const BATCH: usize = 256;
 
 impl Voted {
@@ -50,7 +50,7 @@ impl Voted {
     /// O(nd + u) a sample for n centres and u steps.
     ///
     /// # Errors
-    /// Where the samples do not have the centres' columns or are outside of the kernel's domain, and where the session asks to
+    /// If the samples do not have the centres' columns or are outside of the kernel's domain, or if the session asks to
     /// stop.
     pub fn predict(
         &self,
@@ -88,7 +88,7 @@ impl Voted {
         shares.iter_mut().for_each(|share| *share /= total);
     }
 
-    /// What does not fit, where anything does not.
+    /// The problem with the parts, if any.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let outputs = if self.classes == 2 { 1 } else { self.classes };
         let fits = |step: &VotedStep| {

@@ -1,4 +1,4 @@
-//! The search for the hyper-parameters of any learner, by the error on rows that were left out.
+//! The search for the hyper-parameters of any learner, by the error on held-out rows.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,12 @@ use crate::watch::Watch;
 
 use super::choose::baseline;
 
-/// Rows that a search needs.
+/// The fewest rows for a search.
 const LEAST_ROWS: usize = 3;
 
 /// A search for the hyper-parameters of a learner.
 ///
-/// At each kernel one factorisation, one path or one search for neighbours gives the scores of all values of λ, C or k.
+/// For each kernel, one factorisation, one path or one neighbour search gives the scores of all values of λ, C or k.
 ///
 /// ```
 /// use mercer::learn::{Problem, Ridge};
@@ -39,24 +39,24 @@ const LEAST_ROWS: usize = 3;
 pub struct Tune<L> {
     /// The learner. Its kernel has a `?` for each hyper-parameter to search; `auto` is resolved from the samples.
     pub learner: L,
-    /// The rows that trials are judged by.
+    /// The rows on which trials are scored.
     pub criterion: Criterion,
-    /// The number that is made small; none for the default of the learner and the targets.
+    /// The score to minimise; `None` for the default of the learner and the targets.
     pub measure: Option<Measure>,
-    /// The points that are tried; none for the default of the number of hyper-parameters.
+    /// The points that are tried; `None` for the default of the number of hyper-parameters.
     pub strategy: Option<Strategy>,
-    /// The values of λ, C or k; none for their default range.
+    /// The values of λ, C or k; `None` for their default range.
     pub shared: Option<SearchSpace>,
     /// The values of the [second](Tunable::second) hyper-parameter; none to keep that of the learner.
     pub second: Option<Values>,
-    /// Whether the strongest penalty within one standard error of the best score is taken, at the best kernel, instead of the best.
+    /// Whether to select, at the best kernel, the strongest penalty within one standard error of the best score.
     pub one_standard_error: bool,
 }
 
-/// The values that a search goes through.
+/// The values of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// The usual range, in units that the targets give.
+    /// The default range, in units derived from the targets.
     Usual,
     /// These.
     Within(SearchSpace),
@@ -69,28 +69,28 @@ pub struct Tuned<L> {
     pub learner: L,
     /// Its score, smaller is better.
     pub score: f64,
-    /// All that was tried.
+    /// All trials.
     pub trials: Trials,
     /// Warnings, such as a best value at the end of its range.
     pub warnings: Vec<String>,
-    /// The model, where it follows from the sums that were scored; else the learner is to be trained.
+    /// The model, if it follows from the sums used for scoring; otherwise the learner must be trained.
     pub fitted: Option<Fitted>,
 }
 
 /// The scores of a grid of kernels and values of λ, C or k.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    /// One row per kernel, one entry per value; none where there is no answer.
+    /// One row per kernel, one entry per value; `None` if there is no answer.
     pub scores: Vec<Vec<Option<Score>>>,
-    /// The places of the best kernel and the best value, the first of equals.
+    /// The indices of the best kernel and the best value, the first of equals.
     pub best: (usize, usize),
     /// Warnings about the best kernel.
     pub warnings: Vec<String>,
 }
 
 impl<L: Tunable> Tune<L> {
-    /// Creates a search over the default range of λ, C or k, judged as suits the learner: by folds for classifiers and
-    /// approximate features, else by leaving out one row at a time.
+    /// Creates a search over the default range of λ, C or k, scored by the learner's default: by folds for classifiers
+    /// and approximate features, otherwise by leave-one-out.
     #[must_use]
     pub fn new(learner: L) -> Self {
         let criterion = learner.usual_criterion();
@@ -105,15 +105,15 @@ impl<L: Tunable> Tune<L> {
         }
     }
 
-    /// Searches for the hyper-parameters with which the targets of rows left out are predicted best.
+    /// Searches for the hyper-parameters that predict the targets of held-out rows best.
     ///
-    /// Trials in the checkpoint of the session are not made again, and the answer is as if they had been; the checkpoint keeps
-    /// all trials after each kernel. Rows of weight 0 count in no fit and in no score. A stream is read once for each
-    /// kernel; its rows are left out by a hash of their number and the seed of the session.
+    /// Trials in the checkpoint of the session are not repeated, with the same result as if they were; the checkpoint
+    /// keeps all trials after each kernel. Rows of weight 0 enter no fit and no score. A stream is read once for
+    /// each kernel; its rows are left out by a hash of their number and the seed of the session.
     ///
     /// # Errors
-    /// Where the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than that of
-    /// the checkpoint; where no trial has an answer; and where the session is stopped.
+    /// If the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than
+    /// that of the checkpoint; if no trial has an answer; or if the session is stopped.
     pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Tuned<L>, LearnError> {
         let samples = match &problem.inputs {
             Inputs::Gram(_) => None,
@@ -188,7 +188,7 @@ impl<L: Tunable> Tune<L> {
         Ok(Grid { scores, best, warnings })
     }
 
-    /// Refuses a problem without anything to choose by; returns the measure.
+    /// Checks that trials of the problem can be scored; returns the measure.
     fn check(&self, problem: &Problem<'_>) -> Result<Measure, LearnError> {
         let measure = self.measure.unwrap_or_else(|| Measure::of(&self.learner, &problem.targets));
         measure.check(&self.learner, &problem.targets)?;
@@ -221,7 +221,7 @@ impl<L: Tunable> Tune<L> {
         Ok(measure)
     }
 
-    /// The digest of everything but the data that a score depends on; none where trials are not kept.
+    /// The digest of everything except the data that a score depends on; `None` if trials are not saved.
     fn digest(&self, measure: Measure, session: &Session<'_>) -> Option<Digest> {
         let seed = session.seed();
         let identity = self.learner.identity(&self.criterion.key(seed), measure, seed)?;
@@ -230,7 +230,7 @@ impl<L: Tunable> Tune<L> {
         Some(digest)
     }
 
-    /// The search, on rows of which `samples` are all or a part; none where the kernel matrix is given.
+    /// The search, on rows of which `samples` are all or a part; `samples` is `None` if the kernel matrix is given.
     fn search(
         &self,
         (samples, rows): (Option<&AnySamples<'_>>, usize),
@@ -295,7 +295,7 @@ impl<L: Tunable> Tune<L> {
         })
     }
 
-    /// The scores of one kernel; none where it has a value that is not finite: other hyper-parameters may do.
+    /// The scores of one kernel; `None` if it has a value that is not finite, since other hyper-parameters may work.
     fn score(
         &self,
         scorer: &mut dyn Scorer,

@@ -1,9 +1,9 @@
-//! Minimisation of a smooth function in a box, by projected limited-memory BFGS.
+//! Box-constrained minimisation of a smooth function, by projected limited-memory BFGS.
 //!
 //! A variable is fixed while it is at a bound and the gradient pushes it outwards. The direction is that of limited-memory BFGS
-//! in the remaining variables (Bertsekas 1982), and the line search follows the projection of x + t·d onto the box until it
-//! finds a point of sufficient decrease where the slope has flattened (the weak Wolfe conditions). The objective may be +∞ or
-//! NaN at a trial point: the line search then shortens the step.
+//! in the remaining variables (Bertsekas 1982), and the line search follows the projection of x + t·d onto the box
+//! until it finds a point that satisfies the weak Wolfe conditions. The objective may be +∞ or NaN at a trial point:
+//! the line search then shortens the step.
 
 use std::convert::Infallible;
 
@@ -13,30 +13,30 @@ use crate::watch::Watch;
 use super::SolveError;
 use super::quasi_newton::Memory;
 
-/// Steps that the curvature is learnt from.
+/// The number of steps stored for the curvature.
 const MEMORY: usize = 10;
 
-/// Evaluations of one line search at most.
+/// The most evaluations of one line search.
 const TRIALS: usize = 30;
 
-/// The part of the predicted decrease that a step has to reach.
+/// The fraction of the predicted decrease that a step must reach.
 const SUFFICIENT: f64 = 1e-4;
 
-/// The part of the slope at the start below which a step is long enough.
+/// The fraction of the initial slope below which a step is long enough.
 const FLAT: f64 = 0.9;
 
-/// Relative size of the rounding errors that values of the objective may have.
+/// The relative size of rounding errors in values of the objective.
 const ROUNDING: f64 = 1e-13;
 
-/// When to stop.
+/// The stopping rules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Options {
-    /// Steps at most.
+    /// The most steps.
     pub max_steps: usize,
-    /// Converged where no entry of the projected gradient exceeds this.
+    /// Converged if no entry of the projected gradient exceeds this.
     pub gradient: f64,
-    /// Converged where a step lowers the objective f by less than this times max(|f|, 1), and the next one is expected to, or did the
-    /// same before.
+    /// Converged if a step lowers the objective f by less than this times max(|f|, 1), and the next step is expected to do so or the
+    /// previous one did.
     pub decrease: f64,
 }
 
@@ -59,21 +59,21 @@ pub(crate) struct Minimum {
     pub steps: usize,
     /// Whether one of the tolerances of [`Options`] was reached.
     pub converged: bool,
-    /// The curvature that the last steps met.
+    /// The curvature estimate of the last steps.
     pub curvature: Memory,
 }
 
-/// Where a minimisation starts.
+/// The start of a minimisation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Start {
     /// The point.
     pub at: Vec<f64>,
-    /// What is known of the curvature there.
+    /// The initial curvature estimate.
     pub curvature: Memory,
 }
 
 impl From<Vec<f64>> for Start {
-    /// Nothing is known of the curvature.
+    /// A start without a curvature estimate.
     fn from(at: Vec<f64>) -> Self {
         Self { at, curvature: Memory::new(MEMORY) }
     }
@@ -84,11 +84,11 @@ pub(crate) type Objective<'a> = dyn FnMut(&[f64]) -> Result<(f64, Vec<f64>), Sol
 
 /// Minimises `objective`, which returns its value and gradient, over the box `bounds` of (lower, upper) pairs.
 ///
-/// `start` is moved into the box first. Where the objective is not finite there, no step is taken. The number of steps is
-/// reported to `watch`; the objective reports its own notes.
+/// `start` is projected onto the box first. If the objective is not finite there, no step is taken. The number of steps
+/// is reported to `watch`; the objective reports its own notes.
 ///
 /// # Errors
-/// Those of the objective, and where `watch` asks to stop.
+/// Those of the objective, and if `watch` asks to stop.
 pub(crate) fn minimise(
     objective: &mut Objective<'_>,
     start: impl Into<Start>,
@@ -121,7 +121,7 @@ pub(crate) fn minimise(
             break;
         }
         let Some(next) = problem.line_search(&x, &direction)? else {
-            // Rounding hides a decrease as small as that.
+            // A decrease as small as that is below rounding errors.
             converged = -dot(&direction, &x.gradient) <= smallest;
             if converged || memory.is_empty() {
                 break;
@@ -180,7 +180,7 @@ impl Problem<'_> {
         gaps.map(|(to, from)| (to - from).abs()).fold(0.0, f64::max)
     }
 
-    /// A direction of descent along which no variable leaves the box at once.
+    /// A direction of descent along which no variable leaves the box immediately.
     fn direction(&self, x: &Point, memory: &Memory) -> Vec<f64> {
         let n = x.at.len();
         let mut free: Vec<bool> = (0..n).map(|i| !self.leaves(i, x.at[i], -x.gradient[i])).collect();
@@ -229,7 +229,7 @@ impl Problem<'_> {
                 (0..at.len()).map(|i| if at[i] == moved[i] { direction[i] } else { 0.0 }).collect();
             let trial = self.point(at)?;
             let slope_here = if trial.value.is_finite() { dot(&moving, &trial.gradient) } else { f64::NAN };
-            // Where rounding hides the decrease, the slopes decide (Hager and Zhang 2005).
+            // If the decrease is below rounding errors, the slopes decide (Hager and Zhang 2005).
             let level = trial.value <= x.value + ROUNDING * x.value.abs()
                 && slope_here <= (2.0 * SUFFICIENT - 1.0) * slope;
             if trial.value <= x.value + SUFFICIENT * predicted || level {
@@ -252,8 +252,8 @@ impl Problem<'_> {
     }
 }
 
-/// A step between `low` (step, value, slope) and `high` (step, value): the minimum of the parabola through them where it is well
-/// inside.
+/// A step between `low` (step, value, slope) and `high` (step, value): the minimum of the parabola through them if it
+/// is well inside.
 fn between(low: (f64, f64, f64), high: (f64, f64)) -> f64 {
     let width = high.0 - low.0;
     let excess = high.1 - low.1 - low.2 * width;

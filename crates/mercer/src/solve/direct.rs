@@ -11,28 +11,28 @@ use super::error::SolveError;
 use super::report::{Report, Status};
 use super::system::Regularised;
 
-/// The precision of the Cholesky factor. The answer is in double precision either way.
+/// The precision of the Cholesky factor. The solution is in double precision in both cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Factor {
-    /// Single precision where a bound on the condition number says that refinement will converge, else double.
+    /// Single precision if a bound on the condition number guarantees that refinement converges, otherwise double.
     #[default]
     Auto,
     /// Double precision.
     Double,
-    /// Single precision with refinement; double where that fails.
+    /// Single precision with refinement; double if that fails.
     Mixed,
 }
 
-/// Below this order the double-precision factor costs so little that refinement cannot win.
+/// The order below which a double-precision factor is always faster than refinement.
 pub(crate) const MIXED_FROM: usize = 1_500;
 
-/// Refinement converges like (κ·ε₃₂)ᵏ; above this bound on κ·ε₃₂ it is not tried.
+/// The largest bound on κ·ε₃₂ for refinement, which converges like (κ·ε₃₂)ᵏ.
 pub(crate) const MIXED_LIMIT: f64 = 0.05;
 
 /// The relative residual up to which an answer in double precision counts as solved.
 pub(super) const TRUSTED_RESIDUAL: f64 = 1e-6;
 
-/// Refinement steps at most.
+/// The most refinement steps.
 const REFINEMENTS: usize = 30;
 
 /// Solves (SKS + λI)·X = B.
@@ -40,7 +40,7 @@ const REFINEMENTS: usize = 30;
 /// n³/3 multiply-adds in the precision of the factor, n² of its numbers in memory.
 ///
 /// # Errors
-/// Where the matrix is singular or indefinite to working precision, and where `watch` asks to stop.
+/// If the matrix is singular or indefinite to working precision, or if `watch` asks to stop.
 pub fn solve_direct(
     system: &Regularised<'_>,
     rhs: &Matrix<f64>,
@@ -103,7 +103,7 @@ fn solve_double(
     Ok((x, report))
 }
 
-/// `None` where single precision is not enough.
+/// `None` if single precision is not enough.
 fn solve_mixed(
     system: &Regularised<'_>,
     rhs: &Matrix<f64>,
@@ -128,7 +128,8 @@ fn solve_mixed(
         add_multiple(&mut x, 1.0, &correction);
         left = residual(system, rhs, &x, watch)?;
         let next = relative_norm(&left, rhs);
-        // The residual cannot be computed more exactly than this: √n·ε, the drift of a sum of n terms, of what cancels in it.
+        // The accuracy of a computed residual: √n·ε, the rounding error of a sum of n terms, times the size of its
+        // terms.
         let floor = f64::EPSILON * (order as f64).sqrt() * (1.0 + frobenius * relative_norm(&x, rhs));
         if next <= floor {
             let report = Report {
@@ -153,7 +154,7 @@ fn singular(system: &Regularised<'_>) -> SolveError {
     let order = system.nrows();
     let rank = numerical_rank(system.gram());
     let largest = system.gram().diagonal().iter().copied().fold(0.0, f64::max);
-    // Rounding in K is at most about n·ε·max kᵢᵢ in norm; a hundred times that keeps every pivot well above it.
+    // Rounding in K is at most about n·ε·max kᵢᵢ in norm; with a hundred times that, every pivot is well above it.
     let floor = 100.0 * order as f64 * f64::EPSILON * largest.max(f64::MIN_POSITIVE);
     SolveError::Singular { rank, order, suggestion: 10f64.powi(floor.log10().ceil() as i32) }
 }

@@ -1,10 +1,10 @@
-//! Why a solver has no answer.
+//! Errors of solvers.
 
 use crate::design::DesignError;
 use crate::gram::NumericalRank;
 use crate::watch::Stopped;
 
-/// Why a solver has no answer.
+/// Errors of solvers.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {
@@ -21,26 +21,26 @@ pub enum SolveError {
     /// There are no samples.
     #[error("there are no samples; a support vector machine needs at least one")]
     Empty,
-    /// Shapes do not fit.
+    /// Shapes do not match.
     #[error("there are {found} {what}, but {expected} were expected")]
     Shape {
-        /// What has the wrong number.
+        /// The quantity with a wrong length.
         what: &'static str,
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many there should be.
+        /// The number expected.
         expected: usize,
     },
     /// A number that belongs to a sample is out of range.
     #[error("the {what} of sample {row} is {value}; it must be {allowed}")]
     Value {
-        /// What the number is.
+        /// The kind of number.
         what: &'static str,
         /// The sample, from 0.
         row: usize,
         /// The number.
         value: f64,
-        /// What is allowed.
+        /// The values allowed.
         allowed: &'static str,
     },
     /// No point satisfies the constraints at this ν.
@@ -79,7 +79,7 @@ pub enum SolveError {
         variable: usize,
         /// Its row.
         row: usize,
-        /// Rows there are.
+        /// The number of rows.
         rows: usize,
     },
     /// The kernel matrix has an entry that is not a finite number.
@@ -136,14 +136,14 @@ pub enum SolveError {
         rank.map_or_else(String::new, |rank| format!(", their numerical rank is {rank}"))
     )]
     RankDeficient {
-        /// The numerical rank, where it was counted.
+        /// The numerical rank, if it was computed.
         rank: Option<NumericalRank>,
-        /// Features there are.
+        /// The number of features.
         features: usize,
         /// A λ that makes the problem solvable.
         suggestion: f64,
     },
-    /// Sums of squares of the features are beyond the largest number.
+    /// Sums of squares of the features overflow.
     #[error(
         "the features are so large that their squares overflow: scale the samples or take a smaller degree"
     )]
@@ -162,7 +162,7 @@ pub enum SolveError {
     /// The low-rank factor of the preconditioner is not finite.
     #[error("the preconditioner could not be made: a kernel value is not a finite number")]
     Preconditioner,
-    /// With this step every pass takes the fit further from the targets.
+    /// The descent diverges with this step.
     #[error(
         "a step of {step} is too large: the iteration diverges; \
          any step up to {} is safe, and `auto` takes half of that",
@@ -171,7 +171,7 @@ pub enum SolveError {
     StepTooLarge {
         /// α, as it was given.
         step: f64,
-        /// 2/λmax(K), per sample 2/max kᵢᵢ, rounded to the safe side.
+        /// 2/λmax(K), for single samples 2/max kᵢᵢ, rounded down.
         largest: f64,
     },
     /// The error grows although the step is small enough for every positive semidefinite matrix.
@@ -186,12 +186,12 @@ pub enum SolveError {
     /// With this step the objective of logistic regression grows.
     #[error("the iteration diverges with step {step:e}; steps up to {largest:e} are safe")]
     Diverges {
-        /// The step asked for.
+        /// The step requested.
         step: f64,
         /// A step that is small enough.
         largest: f64,
     },
-    /// With λ = 0 the classes are separated: the larger the coefficients the better, without end.
+    /// The classes are separable and λ = 0: the likelihood has no maximum.
     #[error(
         "the classes are separated and lambda is 0: the loss falls forever as the coefficients grow; \
          use lambda > 0"
@@ -212,7 +212,7 @@ impl From<DesignError> for SolveError {
 }
 
 impl SolveError {
-    /// Refuses a λ that is not positive, as conjugate gradients and their preconditioners need it.
+    /// Rejects a λ that is not positive, which conjugate gradients and their preconditioners require.
     pub(super) fn require_positive(lambda: f64) -> Result<(), Self> {
         if lambda.is_finite() && lambda > 0.0 {
             return Ok(());
@@ -221,7 +221,7 @@ impl SolveError {
     }
 }
 
-/// Three digits of a positive number, never more than it.
+/// A positive number rounded down to three digits.
 fn rounded_down(value: f64) -> f64 {
     let text = format!("{value:.2e}");
     let rounded: f64 = text.parse().unwrap_or(value);

@@ -7,8 +7,8 @@
 //! (ΦᵀWΦ + λI)β = ΦᵀWy,      P = (n/M)LᵀL + λI ≈ ΦᵀWΦ + λI:
 //! ```
 //!
-//! landmarks that were drawn uniformly represent all samples, and Φ at landmarks is L. Two Cholesky factors of order M
-//! in all, which stay where the engine computed them.
+//! uniformly drawn landmarks represent all samples, and Φ at landmarks is L. There are two Cholesky factors of order M,
+//! stored where the engine computed them.
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
@@ -27,7 +27,7 @@ pub struct LandmarkSystem<'a> {
     pub backward: &'a dyn LinearOperator,
     /// L.
     pub factor: &'a dyn CholeskyFactor,
-    /// W; ones where there are none.
+    /// W; ones if absent.
     pub weights: Option<&'a [f64]>,
     /// Whether the weighted mean of each column of ΦV and of Y is subtracted.
     pub centred: bool,
@@ -62,7 +62,7 @@ impl LandmarkSystem<'_> {
         Ok((out, means))
     }
 
-    /// The weighted mean of each column, zero where nothing is centred.
+    /// The weighted mean of each column, zero without centring.
     #[must_use]
     pub fn means(&self, v: &Matrix<f64>) -> Vec<f64> {
         if !self.centred {
@@ -122,12 +122,12 @@ pub struct FalkonPreconditioner {
 }
 
 impl FalkonPreconditioner {
-    /// For the factor L of M landmarks, samples of total weight `samples`, and λ.
+    /// Creates the preconditioner from the factor L of M landmarks, the total weight `samples`, and λ.
     ///
     /// M³ multiply-adds at most, M² numbers.
     ///
     /// # Errors
-    /// Where λ is not positive, where L is not finite, and where `watch` asks to stop.
+    /// If λ is not positive, if L is not finite, or if `watch` asks to stop.
     pub fn new(
         lower: &dyn CholeskyFactor,
         samples: f64,

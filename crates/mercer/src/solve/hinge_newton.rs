@@ -10,19 +10,20 @@
 //! ½‖w‖² + Σᵢ mᵢ(σuᵢ + αᵢ)/σ,      m′(v) = clamp(v, 0, cᵢ),
 //! ```
 //!
-//! the hinge with a parabola of width cᵢ/σ in place of its corner, and then takes ν = clamp(σu + α, 0, c) for α. Rounds are solved
-//! by Newton's method: only the rows B whose ν is inside of its bounds have curvature, few of them near the answer, so that a step solves
+//! the hinge with a parabola of width cᵢ/σ in place of its corner, and then sets α to ν = clamp(σu + α, 0, c). Rounds
+//! are solved by Newton's method: only the rows B whose ν is strictly between its bounds have curvature, and they are
+//! few near the solution, so that a step solves
 //!
 //! ```text
 //! (I + σBᵀB)δ = −(w − Σᵢ sᵢνᵢφᵢ)       or, by the rows,       (BBᵀ + I/σ)q = …,
 //! ```
 //!
-//! whichever is smaller, with the intercept as a border. The step along δ is the best one: the objective there is a parabola in
-//! pieces, known at every length from one product with δ. (Yin and Li 2019, "A semismooth Newton method for support vector
-//! classification and regression", here with an intercept that is not penalised.)
+//! whichever is smaller, with the intercept as a border. The line search along δ is exact: the objective there is
+//! piecewise quadratic and follows at every length from one product with δ. (Yin and Li 2019, "A semismooth Newton
+//! method for support vector classification and regression", here with an unpenalised intercept.)
 //!
-//! ν is within the bounds of the dual problem at any time; scaled down for one class so that Σᵢ sᵢνᵢ = 0, it bounds the minimum
-//! from below. The work ends by this bound, in double precision whatever the precision of the features.
+//! ν always satisfies the bounds of the dual problem; scaled down for one class so that Σᵢ sᵢνᵢ = 0, it gives a lower
+//! bound of the minimum. The stopping rule uses this bound, in double precision for features of either precision.
 
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
@@ -36,16 +37,16 @@ use crate::watch::Watch;
 
 use super::report::Status;
 
-/// What the sharpness grows by from round to round.
+/// The factor by which the sharpness grows from round to round.
 const SHARPENING: f64 = 4.0;
 
-/// Rounds at most: the sharpness has then grown by 10¹⁸.
+/// The most rounds: the sharpness has then grown by 10¹⁸.
 const ROUNDS: usize = 30;
 
-/// The gradient at which a round ends, as a part of ‖w‖.
+/// The gradient at which a round ends, relative to ‖w‖.
 const SETTLED: f64 = 1e-2;
 
-/// Steps of a round at most.
+/// The most steps of a round.
 const STEPS: usize = 50;
 
 /// Rows of B whose features are gathered at a time.
@@ -56,15 +57,15 @@ const STRIP: usize = 256;
 pub struct HingeNewton<'a> {
     /// Φ, with access to any rows.
     pub rows: &'a dyn Design,
-    /// Whether s is 1 and not −1, for each row.
+    /// Whether s is 1, otherwise −1, for each row.
     pub positive: &'a [bool],
-    /// c ≥ 0 for each row; more than 0 for one at least.
+    /// c ≥ 0 for each row, and positive for at least one.
     pub bounds: &'a [f64],
-    /// Whether there is a constant that is not penalised.
+    /// Whether there is an unpenalised intercept.
     pub intercept: Intercept,
 }
 
-/// f(x) = ⟨w, φ(x)⟩ + b, and how good it is.
+/// The solution f(x) = ⟨w, φ(x)⟩ + b and its quality.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HingeFit {
     /// w.
@@ -73,11 +74,11 @@ pub struct HingeFit {
     pub intercept: f64,
     /// P.
     pub objective: f64,
-    /// How far P is above its minimum at most, as a part of P.
+    /// An upper bound of the relative distance of P from its minimum.
     pub gap: f64,
     /// Newton steps.
     pub iterations: usize,
-    /// How the work ended.
+    /// The status.
     pub status: Status,
 }
 
@@ -87,10 +88,10 @@ impl HingeNewton<'_> {
     /// A step takes O(nD) and, with k rows of curvature and l = min(k, D), O(kDl + l³).
     ///
     /// # Errors
-    /// Where features are not finite, where rows can be read in order only, and where `watch` asks to stop.
+    /// If features are not finite, if rows can be read in order only, or if `watch` asks to stop.
     ///
     /// # Panics
-    /// Where there is not a side and a bound for each row, or a start weight for each feature.
+    /// If there is not a side and a bound for each row, or a start weight for each feature.
     pub fn fit(
         &self,
         (weights, intercept): (Vec<f64>, f64),
@@ -183,7 +184,7 @@ impl Place {
     }
 }
 
-/// δ and how b changes with it.
+/// δ and the change of b.
 struct Direction {
     weights: Vec<f64>,
     intercept: f64,
@@ -212,7 +213,7 @@ impl<'a> State<'a> {
         Ok(Self { problem, weights, intercept, short, multipliers: zeros(), sharpness, dual: zeros(), sums })
     }
 
-    /// Brings ν and its sums up to date with u and α.
+    /// Updates ν and its sums for u and α.
     fn evaluate(&mut self, watch: &dyn Watch) -> Result<Place, DesignError> {
         let HingeNewton { rows, positive, bounds, intercept } = *self.problem;
         let (mut band, mut loss, mut totals) = (Vec::new(), 0.0, [0.0; 2]);
@@ -237,7 +238,7 @@ impl<'a> State<'a> {
             rows.combine_at(changed, by, &mut change, watch)?;
             sum.iter_mut().zip(change).for_each(|(sum, change)| *sum += change);
         }
-        // Each side may count as much as the lighter one.
+        // The sum of each side is limited to the smaller one.
         let lighter = totals[0].min(totals[1]);
         let share =
             totals.map(
@@ -258,8 +259,8 @@ impl<'a> State<'a> {
         })
     }
 
-    /// The Newton step, by whichever of the two systems is smaller. One that rounding has made indefinite is damped, as if σ were
-    /// smaller: the step still leads down.
+    /// The Newton step, by whichever of the two systems is smaller. A system that rounding has made indefinite is
+    /// damped, as if σ were smaller: the step is still a direction of descent.
     fn direction(&self, at: &Place, watch: &dyn Watch) -> Result<Direction, DesignError> {
         let n = self.problem.rows.nrows();
         if at.band.is_empty() {
@@ -335,7 +336,7 @@ impl<'a> State<'a> {
         Ok(Direction { weights, intercept })
     }
 
-    /// Takes the step along `direction` that is best.
+    /// Takes the step along `direction` that minimises the objective.
     fn step_along(&mut self, direction: &Direction, watch: &dyn Watch) -> Result<(), DesignError> {
         let mut change = vec![0.0; self.short.len()];
         all_dots(self.problem.rows, &direction.weights, &mut change, watch)?;
@@ -349,8 +350,8 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// The length at which the slope along a direction, which increases and is piecewise linear, is about zero: Newton's method kept
-    /// between a length known to be too short and one known to be too long.
+    /// The length at which the slope along a direction, which increases and is piecewise linear, is about zero:
+    /// Newton's method, safeguarded by a bracket.
     fn best_length(&self, direction: &Direction, change: &[f64]) -> f64 {
         let (linear, square) =
             (dot(&self.weights, &direction.weights), dot(&direction.weights, &direction.weights));

@@ -18,7 +18,7 @@
 //! ∂F/∂K_MM = ½O(K_MM⁻¹ − S⁻¹ − K_MM⁻¹ΦK_MM⁻¹/σ²) − ½vvᵀ.
 //! ```
 //!
-//! All are computed through LLᵀ = K_MM and B = I + L⁻¹ΦL⁻ᵀ/σ², whose eigenvalues are at least 1.
+//! All quantities are computed from LLᵀ = K_MM and B = I + L⁻¹ΦL⁻ᵀ/σ², whose eigenvalues are at least 1.
 
 use faer::MatRef;
 use rayon::prelude::*;
@@ -31,10 +31,10 @@ use crate::watch::{Stopped, Watch};
 
 use super::SolveError;
 
-/// What is added to the diagonal of K_MM, as a part of its mean, so that it can be factored.
+/// The jitter added to the diagonal of K_MM before it is factored, relative to the mean of the diagonal.
 const JITTER: f64 = 1e-8;
 
-/// Sums over the rows, with weights w (1 by default), from which the bound follows.
+/// Sums over the rows, with weights w (1 by default), that determine the bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InducingSums {
     /// Number of rows.
@@ -52,13 +52,13 @@ pub struct InducingSums {
 }
 
 impl InducingSums {
-    /// How many numbers the sums of so many inducing points and outputs are.
+    /// The number of numbers in the sums for these inducing points and outputs.
     #[must_use]
     pub fn count(points: usize, outputs: usize) -> usize {
         4 + points * outputs + points * (points + 1) / 2
     }
 
-    /// The sums as numbers, which add up over parts of the rows.
+    /// The sums as numbers, which are additive over parts of the rows.
     #[must_use]
     pub fn to_numbers(&self) -> Vec<f64> {
         let (points, outputs) = (self.cross.nrows(), self.cross.ncols());
@@ -69,7 +69,7 @@ impl InducingSums {
         numbers
     }
 
-    /// The sums that [`to_numbers`](Self::to_numbers) wrote; none where there are not [`count`](Self::count) numbers.
+    /// The sums that [`to_numbers`](Self::to_numbers) wrote; `None` if there are not [`count`](Self::count) numbers.
     #[must_use]
     pub fn from_numbers(numbers: &[f64], points: usize, outputs: usize) -> Option<Self> {
         if numbers.len() != Self::count(points, outputs) {
@@ -95,7 +95,7 @@ impl InducingSums {
     }
 }
 
-/// F at one setting of the hyper-parameters, with what its gradient and predictions need.
+/// F at one setting of the hyper-parameters, with the quantities for its gradient and for predictions.
 pub(crate) struct Bound {
     /// F.
     pub value: f64,
@@ -147,7 +147,7 @@ impl Bound {
     /// About 5M³ multiply-adds and ten M × M matrices.
     ///
     /// # Errors
-    /// Where shapes do not fit, where σ² is not positive, where the matrices are not finite or not positive definite, and where
+    /// If shapes do not fit, if σ² is not positive, if the matrices are not finite or not positive definite, or if
     /// `watch` asks to stop.
     pub fn at(
         k: &Matrix<f64>,

@@ -7,9 +7,9 @@
 //! H₀ = c·Σwᵢ(φᵢ − φ̄)(φᵢ − φ̄)ᵀ + λI for each output,     c·wᵢ ≥ ‖ℓᵢ″‖ (Böhning 1992),
 //! ```
 //!
-//! in place of the usual multiple of the identity: what is left for the updates to learn is how the curvature differs from its
-//! bound. Where the bound turns out to be far from the mean curvature of the rows, that takes its place, at the cost of another
-//! factorisation: half as many steps where classes are well separated.
+//! in place of the usual multiple of the identity: the updates then only model the difference between the curvature and
+//! its bound. If the bound is far from the mean curvature of the rows, the mean replaces it, at the cost of another
+//! factorisation: this halves the steps for well-separated classes.
 
 use crate::data::Matrix;
 use crate::design::{DesignError, LabelledRows, Loss};
@@ -20,13 +20,13 @@ use crate::watch::Watch;
 use super::quasi_newton::Memory;
 use super::report::{Report, Status};
 
-/// Steps that the curvature is learnt from.
+/// The number of steps stored for the curvature.
 const MEMORY: usize = 30;
 
-/// Steps after which c is held against the mean curvature.
+/// Steps after which c is compared with the mean curvature.
 const LOOK_AFTER: [usize; 4] = [3, 8, 20, 50];
 
-/// What c and the mean curvature may differ by, as a factor, before another factorisation pays.
+/// The factor between c and the mean curvature above which another factorisation pays.
 const DIFFERENT: f64 = 1.6;
 
 /// The stopping rule.
@@ -36,9 +36,9 @@ pub struct LinearLossSettings {
     pub lambda: f64,
     /// Whether there are intercepts.
     pub intercept: Intercept,
-    /// What the gradient has to come down to, as a part of that of W = 0; more than 0.
+    /// The tolerance on the gradient, relative to that at W = 0; more than 0.
     pub tolerance: f64,
-    /// Steps at most.
+    /// The most steps.
     pub max_iter: usize,
 }
 
@@ -51,16 +51,16 @@ pub struct LinearLossFit {
     pub intercepts: Vec<f64>,
     /// F.
     pub objective: f64,
-    /// How the work ended; its residual is the gradient as a part of that of W = 0.
+    /// The report; its residual is the gradient relative to that at W = 0.
     pub report: Report,
 }
 
-/// Minimises, from `start` where there is one. `sums` are over the same rows and weights, with any targets.
+/// Minimises, from `start` if given. `sums` are over the same rows and weights, with any targets.
 ///
 /// O(nDm) and the time of the features for a step, O(D²m) for its direction.
 ///
 /// # Errors
-/// Where features cannot be computed, where the sums do not fit or their factorisation fails, and where `watch` asks to stop.
+/// If features cannot be computed, if the sums do not fit or their factorisation fails, or if `watch` asks to stop.
 pub fn minimise(
     rows: &dyn LabelledRows,
     loss: Loss,
@@ -102,7 +102,7 @@ pub fn minimise(
         if let Some(mean) = at.curvature.filter(|_| LOOK_AFTER.contains(&iterations))
             && mean > 0.0
             && (mean / problem.curvature).ln().abs() > DIFFERENT.ln()
-            // A mean that is so small that rounding is in the way of the factorisation leaves c as it is.
+            // If the mean is too small for the factorisation, c does not change.
             && let Ok(factor) = sums.factor(settings.lambda / mean, intercept, watch)
         {
             (problem.factor, problem.curvature) = (factor, mean);
@@ -133,7 +133,7 @@ pub fn minimise(
 struct Value {
     objective: f64,
     gradient: Matrix<f64>,
-    /// The mean of what the rows say c should be.
+    /// The mean of the rows' estimates of c.
     curvature: Option<f64>,
 }
 
@@ -183,7 +183,7 @@ impl Problem<'_> {
         Matrix::from_entries(weights.nrows() + 1, weights.ncols(), entries)
     }
 
-    /// W and b from what [`centred`](Self::centred) gives.
+    /// W and b from the result of [`centred`](Self::centred).
     fn uncentred(&self, x: &Matrix<f64>) -> (Matrix<f64>, Vec<f64>) {
         let (d, m) = (self.rows.features(), x.ncols());
         let weights = Matrix::from_entries(d, m, x.entries()[..d * m].to_vec());
@@ -192,7 +192,7 @@ impl Problem<'_> {
         (weights, intercepts.collect())
     }
 
-    /// The first of x + d, x + d/2, x + d/4, … whose objective is low enough (Armijo's rule); none where the step vanishes.
+    /// The first of x + d, x + d/2, x + d/4, … that satisfies Armijo's rule; `None` if the step vanishes.
     fn line_search(
         &self,
         x: &Matrix<f64>,

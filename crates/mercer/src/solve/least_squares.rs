@@ -1,16 +1,16 @@
 //! Regularised least squares on rows of features.
 //!
-//! Minimises ‖y − Φw‖² + λ‖w‖² for each of several targets. Φ is an n × D [`Design`]: its rows are read a block at a time, as
-//! often as they are needed.
+//! Minimises ‖y − Φw‖² + λ‖w‖² for each of several targets. Φ is an n × D [`Design`]: its rows are read block by block
+//! in each pass.
 //!
 //! ```text
 //! normal equations   (ΦᵀΦ + λI) w = Φᵀy by Cholesky                          nD² + D³/3 multiply-adds
 //! qr                 [Φ; √λI] = QR, Rw = Qᵀ[y; 0], block by block            about twice that
 //! ```
 //!
-//! The first loses digits to κ(ΦᵀΦ), the square of what the second loses them to, so the second is taken where the pivots
-//! of the first say that too few digits are left. Either answer is corrected once by the residual of the normal equations
-//! computed from Φ itself (Björck 1996, section 6.6.5, the corrected semi-normal equations).
+//! The first loses digits in proportion to κ(ΦᵀΦ), the square of the condition number for the second, so the second is
+//! used if the pivots of the first show that too few digits are left. Both solutions are corrected once by the residual
+//! of the normal equations computed from Φ itself (Björck 1996, section 6.6.5, the corrected semi-normal equations).
 
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
@@ -27,11 +27,11 @@ use super::error::SolveError;
 use super::report::{Report, Status};
 use super::wide::{is_wide, solve_wide, wide_bytes};
 
-/// The largest 1/pivot, of a matrix scaled to diagonal 1, that the normal equations are trusted with: six of sixteen
-/// digits are then left in the worst direction, and the correction wins most of the others back.
+/// The largest 1/pivot, of a matrix scaled to diagonal 1, for which the normal equations are used: six of sixteen
+/// digits are then left in the worst direction, and the correction recovers most of the others.
 const TRUSTED: f64 = 1e10;
 
-/// What [`Report::solver`] says.
+/// The text of [`Report::solver`].
 const NORMAL_EQUATIONS: &str = "normal equations f64";
 const QR: &str = "qr f64";
 
@@ -53,8 +53,7 @@ pub fn normal_equations_bytes(rows: usize, features: u64, lambdas: usize) -> u64
     square.saturating_add(block).saturating_mul(8)
 }
 
-/// Rows of Φ that are computed at a time: few enough for the cache, and enough that the product with a large ΦᵀΦ is worth
-/// reading it for.
+/// Rows of Φ computed at a time: few enough for the cache, and enough to amortise reading a large ΦᵀΦ.
 fn block_rows(features: usize) -> usize {
     ((1 << 19) / features.max(1)).clamp(512, 16_384)
 }
@@ -65,9 +64,9 @@ fn block_rows(features: usize) -> usize {
 /// 0 and that fits the budget: the dual of the problem is then solved.
 ///
 /// # Errors
-/// [`SolveError::RankDeficient`] where λ = 0 and the features are linearly dependent on these rows;
-/// [`SolveError::Overflow`] where the features are too large for their squares; where the rows
-/// of the design cannot be computed; and where `watch` asks to stop.
+/// [`SolveError::RankDeficient`] if λ = 0 and the features are linearly dependent on these rows;
+/// [`SolveError::Overflow`] if the features are too large for their squares; if the rows of the design cannot be
+/// computed; and if `watch` asks to stop.
 pub fn solve_least_squares(
     rows: &dyn Design,
     targets: &Matrix<f64>,
@@ -183,7 +182,7 @@ impl Equations {
         Ok(Self { order, gram, rhs, diagonal })
     }
 
-    /// The error where nothing could be factored and QR does not fit.
+    /// The error if nothing could be factored and QR does not fit the memory.
     fn undetermined(&self, lambda: f64) -> SolveError {
         if lambda > 0.0 {
             return SolveError::Indefinite { lambda, pivot: 0, order: self.order };
@@ -197,7 +196,7 @@ impl Equations {
     }
 }
 
-/// What solves (ΦᵀΦ + λI)x = b.
+/// The factor for (ΦᵀΦ + λI)x = b.
 pub(super) enum Factor {
     /// A Cholesky factor, and the largest 1/pivot of the matrix scaled to diagonal 1.
     Cholesky(Cholesky<f64>, f64),
@@ -228,7 +227,7 @@ impl Factor {
     }
 }
 
-/// The Cholesky factor of ΦᵀΦ + λI; none where a pivot is not positive.
+/// The Cholesky factor of ΦᵀΦ + λI; `None` if a pivot is not positive.
 pub(super) fn factor(
     order: usize,
     mut gram: Vec<f64>,
@@ -242,7 +241,7 @@ pub(super) fn factor(
     Ok(Some(Factor::Cholesky(factor, condition)))
 }
 
-/// The QR decomposition of the features beside the targets, computed when it is first needed.
+/// The QR decomposition of the features and targets, computed on first use.
 struct Orthogonal<'a> {
     rows: &'a dyn Design,
     targets: &'a Matrix<f64>,

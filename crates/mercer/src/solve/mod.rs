@@ -1,4 +1,4 @@
-//! Solvers: they see a matrix as an operator and never a kernel.
+//! Solvers, which use a matrix as an operator and never see a kernel.
 
 mod bounded_lbfgs;
 mod conjugate_gradient;

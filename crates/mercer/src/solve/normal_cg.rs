@@ -4,10 +4,10 @@
 //! (G + λI)β = c,   G = Σw(φ − φ̄)(φ − φ̄)ᵀ,   c = Σw(φ − φ̄)y
 //! ```
 //!
-//! by conjugate gradients: a product with G is one pass over the features, nD multiply-adds forth and back in place of the nD²/2
-//! that G itself takes. The preconditioner is the same matrix over a sample of s rows, times Σw over the sample's, factored.
-//! Where the rows of the sample are like the others, the condition number is about ((1 + √(D/s))/(1 − √(D/s)))² whatever the
-//! features and λ: 9 at s = 4D, which is two digits in seven passes.
+//! by conjugate gradients: a product with G is one pass over the features, with nD multiply-adds each for Φ and Φᵀ,
+//! instead of the nD²/2 for forming G. The preconditioner is the factor of the same matrix over a sample of s rows,
+//! scaled by the ratio of the sums of weights. If the sample represents the other rows, the condition number is about
+//! ((1 + √(D/s))/(1 − √(D/s)))² for all features and λ: 9 at s = 4D, which gives two digits in seven passes.
 
 use crate::data::Matrix;
 use crate::design::{Design, DesignError, KeptError};
@@ -20,30 +20,30 @@ use super::conjugate_gradient::{CgProblem, CgState, ConjugateGradient, Precondit
 use super::error::SolveError;
 use super::report::{Report, Status};
 
-/// Relative residual of the answer at most: eight times what single precision tells numbers apart by, and what is aimed at where
-/// the features are in single precision.
+/// The largest accepted relative residual: eight times the unit roundoff of single precision, and the target for
+/// features in single precision.
 const TOLERANCE: f64 = 1e-6;
 
-/// Relative residual that is aimed at where the features are in double precision.
+/// The target of the relative residual for features in double precision.
 const AIM: f64 = 1e-10;
 
 /// D/48 passes cost as much as the sums: a pass reads nD numbers from memory, the sums take nD² operations (measured at
 /// n = 50,000, D = 2,048, in single precision).
 const FEATURES_PER_PASS: usize = 48;
 
-/// Passes between two estimates of how many are left.
+/// Passes between two estimates of the remaining number.
 const ESTIMATE_EVERY: u64 = 4;
 
-/// What a pass multiplies the residual by where the rows of the sample are like the others.
+/// The factor by which a pass reduces the residual if the sample represents the other rows.
 const CONTRACTION: f64 = 0.5;
 
-/// The residual that is aimed at.
+/// The target of the residual.
 fn aim(precision: Precision) -> f64 {
     if precision == Precision::Double { AIM } else { TOLERANCE }
 }
 
-/// Passes that cost as much as the sums over this many features; none where more are expected even though the rows of a sample
-/// are like the others.
+/// Passes that cost as much as the sums over this many features; `None` if more are expected even if a sample
+/// represents the other rows.
 #[must_use]
 pub fn affordable_passes(features: usize, precision: Precision) -> Option<u64> {
     let most = (features / FEATURES_PER_PASS) as u64;
@@ -58,11 +58,11 @@ pub struct NormalCg<'a> {
     pub design: &'a dyn Design,
     /// One row per sample, one column per target.
     pub targets: &'a Matrix<f64>,
-    /// w; none for ones.
+    /// w; `None` means ones.
     pub weights: Option<&'a [f64]>,
-    /// Whether there is a constant that is not penalised.
+    /// Whether there is an unpenalised intercept.
     pub intercept: Intercept,
-    /// Passes at most: where more are expected, there is no fit.
+    /// The most passes: if more are expected, there is no fit.
     pub passes: u64,
 }
 
@@ -73,22 +73,22 @@ pub struct NormalCgFit {
     pub fit: LinearFit,
     /// Σw(y − f)² over the rows, for each target.
     pub squared_errors: Vec<f64>,
-    /// How good the answer is.
+    /// The report.
     pub report: Report,
-    /// The fit on the sample alone, of its own targets, with λ times its share.
+    /// The fit on the sample only, with its own targets and λ times its share of the weights.
     pub of_sample: LinearFit,
     /// An estimate of its effective dimension.
     pub effective_dimension: f64,
 }
 
 impl NormalCg<'_> {
-    /// The fit for one λ > 0; `sample` are sums over the features φ of some of the rows, with any targets. None where the sample is
-    /// not like the other rows, so that too many passes would be needed.
+    /// The fit for one λ > 0; `sample` are sums over the features φ of some of the rows, with any targets. `None` if
+    /// the sample does not represent the other rows, so that too many passes would be needed.
     ///
     /// O(nD) for each pass, O(D³) for the factor of the sample.
     ///
     /// # Errors
-    /// Where nothing has weight, and where `watch` asks to stop.
+    /// If all weights are 0, or if `watch` asks to stop.
     pub fn fit(
         &self,
         lambda: f64,
@@ -129,7 +129,7 @@ impl NormalCg<'_> {
         Ok(Some(NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension }))
     }
 
-    /// Solves as long as the passes so far, and those that are left at their rate, are not too many.
+    /// Solves while the number of passes so far plus the estimated remaining ones is within the limit.
     fn solve(
         &self,
         problem: &CgProblem<'_>,
@@ -162,7 +162,7 @@ impl NormalCg<'_> {
                 targets.iter_mut().zip(self.targets.row(i)).for_each(|(m, y)| *m += weight(i) * y / total);
             }
         }
-        // A column for Σwφ beside those for Σwφ(y − ȳ).
+        // A column for Σwφ in addition to those for Σwφ(y − ȳ).
         let mut factors = Matrix::zeros(n, t + 1);
         let mut squares = vec![0.0; t];
         for i in 0..n {

@@ -20,7 +20,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// None where the curvature along the step is not positive to working precision.
+    /// `None` if the curvature along the step is not positive to working precision.
     fn of(step: Vec<f64>, change: Vec<f64>) -> Option<Self> {
         let product = dot(&step, &change);
         let positive = product > f64::EPSILON * norm(&step) * norm(&change);

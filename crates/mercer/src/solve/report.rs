@@ -1,36 +1,36 @@
-//! What a solver says of its answer.
+//! The report of a solver.
 
 use serde::{Deserialize, Serialize};
 
-/// How a solver ended. An answer exists in each case; this is about its quality.
+/// The status of a solver. A solution exists in each case; the status describes its quality.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// The stopping rule was met.
     Converged,
-    /// The caller asked to stop; the best answer so far was kept.
+    /// The caller asked to stop; the best solution so far was kept.
     Stopped,
-    /// The iteration limit came first.
+    /// The iteration limit was reached.
     OutOfIterations,
-    /// The residual stopped falling before the stopping rule was met: rounding does not allow a better answer.
+    /// The residual stagnated before the stopping rule was met: rounding does not allow a better solution.
     Stagnated,
 }
 
-/// The quality of an answer. Wall times are left to the caller, so that the same fit gives the same report.
+/// The quality of a solution. It contains no wall times, so that the same fit gives the same report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// How the solver ended.
+    /// The status.
     pub status: Status,
-    /// What solved it, such as `cholesky f64` or `cholesky f32 + refinement`.
+    /// The algorithm, such as `cholesky f64` or `cholesky f32 + refinement`.
     pub solver: String,
     /// Iterations or refinement steps.
     pub iterations: usize,
     /// ‖b − Ax‖/‖b‖, the largest over the right-hand sides, recomputed from the operator in double precision.
     pub residual: f64,
-    /// Why the solver ended before its stopping rule was met, where it can say; empty where it converged.
+    /// Why the solver ended before its stopping rule was met, if known; empty if it converged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// What else a user should know about the answer.
+    /// Further warnings about the solution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

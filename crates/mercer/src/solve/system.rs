@@ -6,7 +6,7 @@ use crate::linalg::SymmetricMatrix;
 use crate::real::Precision;
 use crate::watch::{Stopped, Watch};
 
-/// SKS + λI, with S the diagonal of the square roots of the sample weights (the identity where there are none).
+/// SKS + λI, with S the diagonal of the square roots of the sample weights (the identity without weights).
 pub struct Regularised<'a> {
     gram: &'a dyn Gram,
     lambda: f64,
@@ -65,14 +65,14 @@ impl LinearOperator for Regularised<'_> {
     }
 }
 
-/// SKS + λI for a K that is known by its products alone.
+/// SKS + λI for a K given only by its products.
 #[derive(Clone, Copy)]
 pub struct Penalised<'a> {
     /// K.
     pub matrix: &'a dyn LinearOperator,
     /// λ.
     pub lambda: f64,
-    /// The diagonal of S, the square roots of sample weights; none for the identity.
+    /// The diagonal of S, the square roots of sample weights; `None` for the identity.
     pub root_weights: Option<&'a [f64]>,
 }
 
@@ -110,7 +110,8 @@ pub(crate) fn scale_rows(matrix: &mut Matrix<f64>, factors: &[f64]) {
     }
 }
 
-/// The right-hand sides of (SKS + λI)[U v] = S[Y 1] for some columns of the targets; S·1 is there for an unpenalised intercept only.
+/// The right-hand sides of (SKS + λI)[U v] = S[Y 1] for some columns of the targets; S·1 is present only for an
+/// unpenalised intercept.
 pub(crate) fn bordered_right_hand_sides(
     targets: &Matrix<f64>,
     columns: &[usize],

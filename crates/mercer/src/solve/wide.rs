@@ -1,4 +1,4 @@
-//! Regularised least squares on more features than rows, by way of the kernel matrix of the features.
+//! Regularised least squares with more features than rows, by the kernel matrix of the features.
 //!
 //! The minimum of ‖y − Φw‖² + λ‖w‖² is w = Φᵀa with (ΦΦᵀ + λI)a = y: n unknowns instead of D.
 //!
@@ -7,8 +7,8 @@
 //! qr                 [Φᵀ; √λI] = QR, RᵀRa = y             about twice that
 //! ```
 //!
-//! As in [`least_squares`](super::least_squares), the second is taken where the pivots of the first say that too few digits
-//! are left, and one correction by the residual follows.
+//! As in [`least_squares`](super::least_squares), the second is used if the pivots of the first show that too few
+//! digits are left, and one correction by the residual follows.
 
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
@@ -33,7 +33,7 @@ pub fn wide_bytes(rows: usize, features: u64) -> u64 {
     rows.saturating_mul(width).saturating_add(matrices).saturating_mul(8).saturating_add(qr)
 }
 
-/// Whether [`solve_wide`] is the way for n rows of D features: there are fewer rows, and every λ is above 0.
+/// Whether [`solve_wide`] applies to n rows of D features: there are fewer rows, and every λ is above 0.
 #[must_use]
 pub fn is_wide(rows: usize, features: u64, groups: &[Group]) -> bool {
     (rows as u64) < features && groups.iter().all(|group| group.lambda > 0.0)

@@ -1,9 +1,9 @@
-//! A bound on the error of a program's value before any of it is computed.
+//! An a-priori bound on the error of a program's value.
 //!
 //! Intervals of every node follow from the size of the data; errors follow from those, to first order, as
 //! |computed − true| ≤ absolute + relative·|true|. Sums over features are taken to err like a random walk, by
-//! 2√m units for m terms in a row (Higham and Mary, 2019). What has no useful bound is infinite: it is then computed
-//! in double precision.
+//! 2√m units for m terms in a row (Higham and Mary, 2019). A value without a useful bound gets an infinite one: it is
+//! then computed in double precision.
 
 use crate::kernel::Function;
 use crate::kernel::lower::{Coordinate, Fold, Kind, PointStatistic, Step};
@@ -13,7 +13,7 @@ use super::plan::Way;
 use super::program::{Node, Program};
 use super::statistic::longest_sum;
 
-/// Where a value lies and how far its computed form may be from it.
+/// The range of a value and a bound on its error.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     low: f64,
@@ -27,7 +27,7 @@ impl Bound {
         self.low.abs().max(self.high.abs())
     }
 
-    /// The error wherever the value lies.
+    /// The largest error over the range of the value.
     fn error(self) -> f64 {
         if self.relative == 0.0 { self.absolute } else { self.absolute + self.relative * self.size() }
     }
@@ -38,7 +38,7 @@ impl Bound {
 }
 
 /// The largest error of the program's value, relative to the larger of 1 and the largest value it may take; NaN or
-/// infinite where nothing is known. `unit` is the unit roundoff of the tiles.
+/// infinite if no bound is known. `unit` is the unit roundoff of the tiles.
 pub(super) fn relative_error(
     program: &Program,
     ways: &[Way],
@@ -118,7 +118,7 @@ fn coordinate(terms: &Coordinate, extent: Extent, features: usize, sparse: bool,
             let absolute = times * (term.error() + u * times * term.size());
             Bound { low: times * term.low, high: times * term.high, absolute, relative: rounding }
         }
-        // The largest value a product may take says little of those it takes: only relative errors count.
+        // The largest possible value of a product says little about its actual values: only relative errors are used.
         Fold::Product if term.low > 0.0 && term.absolute == 0.0 => {
             let power = integer_power(term, features as u32, u);
             Bound { relative: power.relative + rounding, ..power }

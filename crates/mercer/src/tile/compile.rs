@@ -64,7 +64,7 @@ impl Compiler {
         }
     }
 
-    /// The node of k(z, x): that of k(x, z) itself where the expression is visibly symmetric.
+    /// The node of k(z, x): that of k(x, z) itself if the expression is visibly symmetric.
     pub fn mirrored(&mut self, expr: &Expr) -> Result<usize, EvalError> {
         self.mirror = true;
         let root = self.expression(expr);
@@ -72,8 +72,8 @@ impl Compiler {
         root
     }
 
-    /// The nodes that `roots` need, in order, and the groups and statistics they use; then the places of the roots. A single root
-    /// is the last node.
+    /// The nodes that `roots` need, in order, and the groups and statistics they use; then the indices of the roots. A
+    /// single root is the last node.
     pub fn finish(self, roots: &[usize]) -> (Vec<Group>, Vec<Statistic>, Vec<Node>, Vec<usize>) {
         let last = roots.iter().copied().max().unwrap_or(0);
         let mut needed = vec![false; last + 1];
@@ -322,7 +322,7 @@ impl Lower for Compiler {
     }
 }
 
-/// The node with its operands at their new places.
+/// The node with its operands renumbered.
 fn renumbered(node: Node, place: &[usize]) -> Node {
     match node {
         Node::Number(_) | Node::Pair(_) | Node::Point(..) | Node::SameRow => node,

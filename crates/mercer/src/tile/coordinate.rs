@@ -1,7 +1,7 @@
 //! Statistics that fold a short program over the coordinates: one interpreter for all of them.
 //!
-//! Every step of the program runs on a vector of columns for [`ROWS`] rows at a time, so that finding out what the step is
-//! costs little compared with it.
+//! Every step of the program runs on a vector of columns for [`ROWS`] rows at a time, so that decoding the step costs
+//! little compared with it.
 
 use std::ops::Range;
 
@@ -86,7 +86,7 @@ fn step_of_rows<S: Simd>(s: S, step: Step, values: &[[S::V; ROWS]; MAX_STEPS + 2
         Step::Sum(a, b) => each!(a, b, |v, w| s.add(v, w)),
         Step::Product(a, b) => each!(a, b, |v, w| s.mul(v, w)),
         Step::Quotient(a, b) => each!(a, b, |v, w| s.div(v, w)),
-        // A NaN stays, whichever of the two it is.
+        // NaN is propagated from both arguments.
         Step::Least(a, b) => each!(a, b, |v, w| s.select(s.lt(v, w), v, s.select(s.eq(v, v), w, v))),
         Step::Greatest(a, b) => each!(a, b, |v, w| s.select(s.lt(w, v), v, s.select(s.eq(v, v), w, v))),
         Step::Distance(a, b) => each!(a, b, |v, w| s.abs(s.sub(v, w))),

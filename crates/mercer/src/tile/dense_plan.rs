@@ -1,4 +1,4 @@
-//! Plans for engines that keep every row in full.
+//! Plans for engines that store dense rows.
 
 use crate::data::AnySamples;
 use crate::real::Precision;
@@ -9,8 +9,8 @@ use super::program::Program;
 
 impl Plan {
     /// The cheapest plan whose error bound holds for kernel values between rows of `sides`, none of which is packed without its
-    /// zeros. `means` has a number for each column, the same for both sides of a matrix; `wanted` is the precision of the tiles where
-    /// it is not for the plan to choose, and the plan may then still choose double precision where single is not enough. O(nd) time.
+    /// zeros. `means` has a number for each column, the same for both sides of a matrix; `wanted` is the requested
+    /// precision of the tiles, if any; the plan may still choose double precision if single is not enough. O(nd) time.
     #[must_use]
     pub fn dense(
         program: &Program,

@@ -1,4 +1,4 @@
-//! How large the features of a group are: what the error bounds are made of.
+//! The magnitudes of a group's features, from which error bounds are computed.
 
 use rayon::prelude::*;
 
@@ -12,18 +12,18 @@ use super::group::Group;
 /// Bounds on the features of all rows over a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Extent {
-    /// Largest |x|² as the data are.
+    /// The largest |x|² of the original data.
     pub raw: f64,
-    /// Largest |x|² after subtracting the centre; as `raw` where there is none.
+    /// The largest |x|² after subtracting the centre; equal to `raw` without one.
     pub centred: f64,
     /// Whether no coordinate is negative.
     pub non_negative: bool,
-    /// Whether every coordinate is a whole number as the data are: counts, marks of categories, grey values.
+    /// Whether every coordinate of the original data is a whole number: counts, category indicators, grey values.
     pub whole: bool,
 }
 
 impl Extent {
-    /// Of `samples` over `group`, with one centre per column of the samples. O(nd).
+    /// The extent of `samples` over `group`, with one centre per column of the samples. O(nd).
     pub fn of(group: &Group, samples: &AnySamples<'_>, centre: &[f64]) -> Self {
         match &group.embedding {
             Embedding::Unit => Self { raw: 1.0, centred: 1.0, non_negative: false, whole: false },
@@ -36,7 +36,7 @@ impl Extent {
         }
     }
 
-    /// The larger of both in everything.
+    /// The larger bound of both in every field.
     pub fn union(self, other: Self) -> Self {
         Self {
             raw: self.raw.max(other.raw),
@@ -70,7 +70,7 @@ impl Extent {
                 .par_chunks_exact(ncols.max(1))
                 .map(|row| of_row(&mut group.columns.iter().map(|&c| row[c].to_f64()).enumerate()))
                 .reduce(|| nothing, Self::union),
-            // Sparse rows are never centred: only what is stored counts.
+            // Sparse rows are never centred: only stored entries matter.
             Storage::Sparse { indptr, indices, values } => {
                 let mut place = vec![usize::MAX; ncols];
                 group.columns.iter().enumerate().for_each(|(j, &c)| place[c] = j);

@@ -182,7 +182,7 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                     }
                     _ => strips.compute(s, node, out, &filler.place),
                 }
-                // Handed on at once: the register is free again after the last use of its node.
+                // Passed on immediately: the register is free again after the last use of its node.
                 for (number, _) in filler.program.outputs.iter().enumerate().filter(|(_, node)| **node == i) {
                     let values = strips.register(out);
                     sink(number, &ValueBlock { rows: here.clone(), values, stride: padded });

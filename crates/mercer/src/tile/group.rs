@@ -1,10 +1,10 @@
-//! Groups of columns: what a pairwise statistic is summed over.
+//! Groups of columns over which pairwise statistics are summed.
 
 use std::f64::consts::PI;
 
 use crate::kernel::lower::Embedding;
 
-/// Some columns of the samples, and the map that each chosen row goes through before the statistic.
+/// Some columns of the samples, and the map applied to each row before the statistic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// The columns, numbered in the samples.
@@ -28,7 +28,7 @@ impl Group {
         matches!(self.embedding, Embedding::Plain | Embedding::Scaled(_))
     }
 
-    /// Whether the columns are taken as they are.
+    /// Whether the columns are used without a map.
     pub(crate) fn is_plain(&self) -> bool {
         self.embedding == Embedding::Plain
     }
@@ -50,11 +50,11 @@ impl Group {
     }
 }
 
-/// The part of value/period that is left after whole turns, between −½ and ½.
+/// value/period without whole turns, between −½ and ½.
 fn turn(value: f64, period: f64) -> f64 {
     let turns = match value / period {
         turns if turns.abs() < 4_503_599_627_370_496.0 => turns,
-        // Beyond 2⁵² turns only the remainder, which is exact, says where in its period a number is.
+        // Beyond 2⁵² turns only the remainder, which is exact, gives the position within the period.
         _ => (value % period) / period,
     };
     turns - turns.round()

@@ -21,7 +21,7 @@ pub(crate) struct ColumnPanels<T> {
 }
 
 impl<T: Element> ColumnPanels<T> {
-    /// Packs rows of `width` columns, each times its factor where there are any.
+    /// Packs rows of `width` columns, each times its factor if factors are given.
     pub fn pack<R: Real>(&mut self, rows: &[R], width: usize, factors: Option<&[f64]>) {
         self.rows = rows.len() / width.max(1);
         let panel = (self.rows * T::PANEL).max(1);
@@ -64,7 +64,7 @@ struct Products<'a, T> {
     out: &'a mut [f64],
 }
 
-/// Entries of a block of rows against a panel, of the element that a panel has most of.
+/// The entries of a block of rows against a panel, for the element with the longest panel.
 const MOST: usize = ROWS * f32::PANEL;
 
 impl<T: Element> Vectorized<T> for Products<'_, T> {
@@ -79,7 +79,7 @@ impl<T: Element> Vectorized<T> for Products<'_, T> {
         let zeros = [T::default(); f32::PANEL];
         for q in (z.start..z.end).step_by(T::PANEL) {
             let columns = q - z.start..z.end.min(q + T::PANEL) - z.start;
-            // What is above the diagonal is below it, too.
+            // The upper triangle mirrors the lower one.
             let first = if symmetric { q } else { x.start };
             for i in (first..x.end).step_by(ROWS) {
                 let block_of = Block {

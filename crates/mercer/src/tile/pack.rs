@@ -24,16 +24,16 @@ pub(crate) struct Operand<T: Element> {
     packs: Vec<Pack<T>>,
     /// Norms of the rows over each group whose point statistics are used.
     norms: Vec<Vec<f64>>,
-    /// Which rows of which set of samples these are.
+    /// The identity of the rows: their set of samples and their indices.
     identity: Identity,
 }
 
-/// Rows of a set of samples, told apart from rows of other sets.
+/// The identity of rows, distinct between sets of samples.
 #[derive(Debug, Clone)]
 struct Identity {
     /// 0 for the samples of a matrix's rows, 1 for those of its columns where they are another set.
     set: u8,
-    /// The rows in their order; all of them where there is no list.
+    /// The rows in their order; `None` for all of them.
     rows: Option<Vec<usize>>,
 }
 
@@ -55,10 +55,10 @@ pub(crate) struct Panels<T: Element> {
     /// |x|² of every row, padded like the rows, summed with the arithmetic of the tiles: equal rows are then
     /// at distance exactly 0.
     squared_norms: Vec<T>,
-    /// What is not zero, where most features of most rows are.
+    /// The nonzero features, if most features of most rows are zero.
     non_zeros: Option<NonZeros<T>>,
-    /// The same features row after row, made when rows are first selected: in panels a row is spread over as many cache
-    /// lines as it has features.
+    /// The same features row after row, created when rows are first selected: in panels a row is spread over as many
+    /// cache lines as it has features.
     by_row: OnceLock<Vec<T>>,
 }
 
@@ -79,7 +79,7 @@ impl<T: Element> Panels<T> {
         &self.entries[p * panel..(p + count) * panel]
     }
 
-    /// What is not zero, where most features of most rows are.
+    /// The nonzero features, if most features of most rows are zero.
     pub(super) fn non_zeros(&self) -> Option<&NonZeros<T>> {
         self.non_zeros.as_ref()
     }
@@ -122,7 +122,8 @@ impl<T: Element> Panels<T> {
 
     fn select(&self, rows: &[usize]) -> Self {
         let (panel, width) = (T::PANEL, self.width);
-        // Not within the lock: a thread that waits for its part of the rows may take up work that needs them, too.
+        // It is computed outside of the lock: a thread that waits for its part of the rows may take up work that also
+        // needs them.
         let by_row = match self.by_row.get() {
             Some(known) => known,
             None => {
@@ -141,7 +142,7 @@ impl<T: Element> Panels<T> {
             }
         };
         let stride = (width * panel).max(1);
-        // A few panels are filled sooner than another thread wakes up.
+        // A few panels are filled before another thread wakes up.
         if rows.len() * width < SELECTED_ALONE {
             let panels = entries.chunks_mut(stride).zip(norms.chunks_mut(panel));
             panels.enumerate().for_each(|(p, (entries, norms))| fill(p, entries, norms));
@@ -195,7 +196,7 @@ impl<T: Element> Operand<T> {
         Self { nrows, packs, norms, identity: Identity { set: 0, rows: None } }
     }
 
-    /// The same rows as another set than those packed by [`new`](Self::new) alone: none of them is the same row as one of those.
+    /// The same rows as a separate set: none of them counts as the same row as one packed by [`new`](Self::new).
     pub fn apart(mut self) -> Self {
         self.identity.set = 1;
         self
@@ -217,7 +218,7 @@ impl<T: Element> Operand<T> {
         &self.packs[features]
     }
 
-    /// Features that go into a kernel value: what computing one costs, in multiply-adds.
+    /// The number of features in a kernel value: its cost in multiply-adds.
     pub fn width(&self) -> usize {
         let width = |pack: &Pack<T>| match pack {
             Pack::Dense(panels) if panels.non_zeros.is_some() => panels.width / 4,
@@ -236,7 +237,7 @@ impl<T: Element> Operand<T> {
         }
     }
 
-    /// Some of the rows, in the order given.
+    /// The chosen rows, in the order given.
     pub fn select(&self, rows: &[usize]) -> Self {
         let packs = self
             .packs

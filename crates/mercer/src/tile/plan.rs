@@ -1,4 +1,4 @@
-//! How the statistics of a program are computed on given samples: in which precision, from which features.
+//! The choice of precision and features for the statistics of a program on given samples.
 
 use crate::kernel::lower::Kind;
 use crate::real::Precision;
@@ -10,16 +10,16 @@ use super::program::Program;
 /// The error that single-precision tiles may have, relative to the larger of 1 and the largest kernel value.
 pub(crate) const SINGLE_TOLERANCE: f64 = 1e-5;
 
-/// The same where single precision was asked for, by a caller that checks its answer against double.
+/// The same if single precision was requested, by a caller that checks its result in double precision.
 const CHECKED_TOLERANCE: f64 = 2e-3;
 
-/// The same for tiles in double precision of double-precision data, where there is a choice.
+/// The same for tiles in double precision of double-precision data, if there is a choice.
 const DOUBLE_TOLERANCE: f64 = 1e-11;
 
-/// The ways chosen for each statistic of a program. Both operands of a matrix are packed by the same plan.
+/// The methods chosen for each statistic of a program. Both operands of a matrix are packed by the same plan.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What to pack.
+    /// The features to pack.
     pub features: Vec<Features>,
     /// One per statistic of the program.
     pub routes: Vec<Route>,
@@ -34,25 +34,25 @@ pub struct Plan {
 pub struct Features {
     /// The group.
     pub group: usize,
-    /// What is subtracted from the columns of the group before its map.
+    /// The centre subtracted from the columns of the group before its map.
     pub centre: Option<Vec<f64>>,
 }
 
 /// How one statistic is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// The way.
+    /// The method.
     pub way: Way,
-    /// Which of [`Plan::features`].
+    /// The index in [`Plan::features`].
     pub features: usize,
 }
 
-/// A way to compute a pairwise statistic.
+/// A method for a pairwise statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     /// Σ xⱼzⱼ.
     Dot,
-    /// |x|² + |z|² − 2⟨x,z⟩, clamped at 0: half the work of the differences, but it cancels.
+    /// |x|² + |z|² − 2⟨x,z⟩, clamped at 0: half the work of the differences, but subject to cancellation.
     DistanceByDots,
     /// Σ (xⱼ−zⱼ)²: as accurate as the data.
     DistanceByDifferences,
@@ -64,10 +64,10 @@ pub enum Way {
     Coordinate,
 }
 
-/// How squared distances are computed, from cheap to safe.
+/// The methods for squared distances, from the cheapest to the most accurate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Distances {
-    /// From inner products of the data as they are: shared with a kernel's own inner products, made of few non-zeros, or
+    /// From inner products of the original data, which may be shared with a kernel's own inner products, sparse, or
     /// exact.
     Shared,
     /// From inner products of centred data.
@@ -76,21 +76,21 @@ enum Distances {
     Differences,
 }
 
-/// What is known of the samples on both sides of a matrix.
+/// Properties of the samples on both sides of a matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     /// One per group of the program.
     pub extents: &'a [Extent],
     /// One per column.
     pub means: &'a [f64],
-    /// Whether rows are to be packed without their zeros.
+    /// Whether rows are packed without their zeros.
     pub sparse: bool,
-    /// Whether most entries of the samples are zeros, which centring would not leave so.
+    /// Whether most entries of the samples are zeros, which centring would destroy.
     pub zeros: bool,
     /// Whether the samples are in double precision on either side.
     pub double: bool,
-    /// What the tiles must be computed in, where that is not for the plan to choose; it may then still choose double
-    /// precision where single is not enough.
+    /// The requested precision of the tiles, if any; the plan may still choose double precision if single is not
+    /// enough.
     pub wanted: Option<Precision>,
 }
 
@@ -104,7 +104,7 @@ impl Known<'_> {
 impl Plan {
     /// The cheapest plan whose error bound holds.
     pub(crate) fn new(program: &Program, known: Known<'_>) -> Self {
-        // No bound on these statistics allows for data that were rounded on the way.
+        // The bounds on these statistics do not allow for rounded data.
         let per_coordinate =
             || program.statistics.iter().any(|s| matches!(s.kind, Kind::ChiSquared | Kind::Coordinate(_)));
         let try_single = match known.wanted {
@@ -115,9 +115,9 @@ impl Plan {
         let strict = known.double || known.wanted == Some(Precision::Double);
         let loose = if known.wanted.is_some() { CHECKED_TOLERANCE } else { SINGLE_TOLERANCE };
         let strict = if strict { DOUBLE_TOLERANCE } else { SINGLE_TOLERANCE };
-        // Without centring, products skip zeros, or are exact where the numbers are whole.
+        // Without centring, products skip zeros, or are exact for whole numbers.
         let as_they_are = known.zeros || known.extents.iter().all(|extent| extent.whole);
-        // Differences do not skip zeros: even in double precision the products that do are faster.
+        // Differences do not skip zeros: products that do are faster even in double precision.
         let skip_in_double = known.zeros && known.wanted.is_none();
         use Distances::{Centred, Differences, Shared};
         let candidates = [

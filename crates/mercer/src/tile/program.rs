@@ -9,42 +9,43 @@ use super::group::Group;
 /// A kernel compiled for samples with a given number of columns: the statistics it needs of a pair of rows, and
 /// the operations that turn them into its value.
 ///
-/// The value at a pair of rows (x, z) is computed in three stages, of which another crate can print each as source for a device:
+/// The value at a pair of rows (x, z) is computed in three stages, each of which another crate can print as source for
+/// a device:
 ///
 /// 1. For every [`Group`] the columns `columns` of x and of z are taken and mapped by its embedding.
 /// 2. Every [`Statistic`] is computed from the mapped rows of its group.
 /// 3. The [`Node`]s are evaluated in order. The last one is k(x, z).
 ///
-/// All of it is arithmetic on real numbers; an engine chooses the precision, may fuse products with sums, and may take a
-/// squared distance as |x|² − 2⟨x,z⟩ + |z|² where rounding allows it.
+/// All of it is arithmetic on real numbers; an engine chooses the precision, may fuse products with sums, and may
+/// compute a squared distance as |x|² − 2⟨x,z⟩ + |z|² if rounding allows it.
 #[derive(Debug, Clone)]
 pub struct Program {
     pub(crate) groups: Vec<Group>,
     pub(crate) statistics: Vec<Statistic>,
     pub(crate) nodes: Vec<Node>,
-    /// The values that the program is for, by their nodes: k(x, z) alone, or several functions that share nodes.
+    /// The nodes of the program's results: k(x, z) alone, or several functions that share nodes.
     pub(crate) outputs: Vec<usize>,
     symmetric: bool,
     ncols: usize,
 }
 
-/// A number that belongs to a pair of rows, from the features of a group: what [`Kind`] says of the mapped rows.
+/// A number computed from a pair of rows: the formula [`Kind`] on the mapped rows of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistic {
     /// The formula.
     pub kind: Kind,
-    /// The group, by its place in [`Program::groups`].
+    /// The group, as an index in [`Program::groups`].
     pub group: usize,
 }
 
-/// One value of the program, computed for every pair of the tile. Operands are values of earlier nodes, by their place in
-/// [`Program::nodes`]; a and b stand for their values.
+/// One value of the program, computed for every pair of the tile. Operands are earlier nodes, as indices in
+/// [`Program::nodes`]; a and b denote their values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Node {
     /// A constant.
     Number(f64),
-    /// A pairwise statistic, by its place in [`Program::statistics`].
+    /// A pairwise statistic, as an index in [`Program::statistics`].
     Pair(usize),
     /// A statistic of the row x or z over the columns of a group, without its embedding: |x|, or 1 where |x| ≠ 0 and 0 otherwise.
     Point(PointStatistic, Side, usize),
@@ -132,7 +133,7 @@ impl Program {
     /// Compiles `kernel` for samples of `ncols` columns.
     ///
     /// # Errors
-    /// Where a hyper-parameter is still `auto` or `?`, or where the kernel asks for columns that are not there.
+    /// If a hyper-parameter is still `auto` or `?`, or if the kernel uses columns that do not exist.
     pub fn compile(kernel: &Kernel, ncols: usize) -> Result<Self, EvalError> {
         Self::compile_expr(kernel.expr(), ncols)
     }
@@ -179,13 +180,13 @@ impl Program {
         &self.nodes
     }
 
-    /// Whether k(x, z) = k(z, x) can be seen from the expression: a Gram matrix is then computed once per pair.
+    /// Whether the expression shows that k(x, z) = k(z, x): a Gram matrix is then computed once per pair.
     #[must_use]
     pub fn is_symmetric(&self) -> bool {
         self.symmetric
     }
 
-    /// The number of columns it was compiled for.
+    /// The number of columns of the samples.
     #[must_use]
     pub fn ncols(&self) -> usize {
         self.ncols

@@ -1,4 +1,4 @@
-//! The few values of a block that are not above a limit.
+//! Finds the values of a block that are not above a limit.
 
 use std::cmp::Ordering;
 

@@ -1,12 +1,13 @@
-//! Inner products of rows that are mostly zeros: the zeros of the row are skipped, those of the columns are not looked at.
+//! Inner products of rows that are mostly zeros: zeros of the row are skipped, zeros of the columns are not.
 //!
-//! A term with x = 0 adds nothing, so sums have the bits they would have with it: they run over the other features in
-//! the same order and in the same chunks.
+//! A term with x = 0 adds nothing, so that sums have the same bits as with it: they run over the other features in the
+//! same order and in the same chunks.
 
 use super::simd::{Element, Simd};
 use super::statistic::{Block, CHUNK, Norms, ROWS, Term};
 
-/// The part of a row that may be non-zero for skipping to pay: with one row at a time every multiply-add waits for a load.
+/// The largest fraction of nonzeros in a row for which skipping pays: with one row at a time every multiply-add waits
+/// for a load.
 pub(super) const DENSEST: f64 = 0.4;
 
 /// Vectors of columns that are summed together: enough for the multiply-adds to overlap.
@@ -34,7 +35,7 @@ impl<T: Element> NonZeros<T> {
         found
     }
 
-    /// Some of the rows, and empty ones up to `padded`.
+    /// The chosen rows, and empty ones up to `padded`.
     pub fn select(&self, rows: &[usize], padded: usize) -> Self {
         let mut chosen = Self { starts: vec![0], features: Vec::new(), values: Vec::new() };
         for &row in rows {
@@ -54,8 +55,8 @@ impl<T: Element> NonZeros<T> {
     }
 }
 
-/// Writes the statistic of every pair of the block to `out`, as the dense sums do; false, and nothing written, where the rows
-/// have too few zeros or it is not known where they are. `term` must add nothing where x is 0.
+/// Writes the statistic of every pair of the block to `out`, as the dense sums do; returns false, without writing, if
+/// the rows have too few zeros or their positions are unknown. `term` must add nothing where x is 0.
 #[inline(always)]
 pub(super) fn sums_of_non_zeros<S: Simd, K: Term>(
     s: S,

@@ -1,4 +1,4 @@
-//! Pairwise statistics of sparse rows, without zeros filled in.
+//! Pairwise statistics of sparse rows.
 //!
 //! Every statistic here is a sum over features of s(xⱼ, zⱼ) with s(0, 0) = 0, so
 //! Σ s(xⱼ, zⱼ) = Σ s(xⱼ, 0) + Σ s(0, zⱼ) + Σ over common features of [s(xⱼ, zⱼ) − s(xⱼ, 0) − s(0, zⱼ)].
@@ -111,7 +111,7 @@ impl SparseRows {
 /// The columns of a tile, listed by feature.
 #[derive(Debug, Default)]
 pub(crate) struct FeatureIndex {
-    /// Per feature of the group: where its list ends. Zero for features no column has.
+    /// Per feature of the group: the end of its list. Zero for features that no column has.
     ends: Vec<u32>,
     counts: Vec<u32>,
     present: Vec<u32>,
@@ -180,7 +180,7 @@ impl FeatureIndex {
         for (o, z_alone) in out.iter_mut().zip(&self.alone) {
             let common = if distance { -2.0 * *o } else { *o };
             let sum = (x_alone + z_alone) + common;
-            // Rounding may leave a distance slightly below 0; χ² sums of negative data may truly be negative.
+            // Rounding may make a distance slightly negative; χ² sums of negative data may truly be negative.
             *o = if way == Way::ChiSquared || sum.is_nan() { sum } else { sum.max(0.0) };
         }
     }

@@ -1,8 +1,8 @@
 //! Pairwise statistics of dense rows: one register-blocked loop for all of them.
 //!
-//! A block of rows against a panel of columns keeps its sums in registers while the features go by: the inner loop
-//! of a matrix product, with the multiply-add replaced by the statistic's own term. Every entry is summed over the
-//! features in the same order wherever it stands in a tile, so values depend on the two rows alone.
+//! A block of rows against a panel of columns keeps its sums in registers while it loops over the features: the inner
+//! loop of a matrix product, with the multiply-add replaced by the statistic's own term. Every entry is summed over the
+//! features in the same order at any position in a tile, so that values depend only on the two rows.
 
 use super::plan::Way;
 use super::simd::{Element, Simd, Vectorized};
@@ -96,7 +96,7 @@ impl Term for ChiSquared {
         let squared = s.mul(difference, difference);
         let term = s.div(squared, s.add(x, z));
         let zero = s.number(0.0);
-        // x = z and x + z = 0 only where both are 0; otherwise the quotient stands, 0 or undefined as it is.
+        // x = z and x + z = 0 only if both are 0; otherwise the quotient is kept, even if undefined.
         let both_zero = s.eq(s.max(s.abs(x), s.abs(z)), zero);
         s.add(sum, s.select(both_zero, zero, term))
     }
@@ -114,7 +114,7 @@ pub(super) struct Block<'a, T: Element> {
     pub z: &'a [T],
     /// How many panels.
     pub panels: usize,
-    /// Where most features are zeros: those that are not, of all rows, and which row is the first of the block.
+    /// If most features are zeros: the nonzero ones of all rows, and the index of the block's first row.
     pub non_zeros: Option<(&'a NonZeros<T>, usize)>,
 }
 

@@ -64,7 +64,8 @@ impl<T: Element> Strips<'_, T> {
     #[inline(always)]
     #[allow(clippy::redundant_closure, reason = "a function passed by name would not be inlined always")]
     pub fn compute<S: Simd<T = T>>(&mut self, s: S, node: Node, out: usize, place: &[usize]) {
-        // Closures that use vectors must be inlined for the vectors to stay in registers: say so once, here.
+        // Closures that use vectors must be inlined for the vectors to stay in registers; the attribute is set here
+        // once.
         macro_rules! map {
             ($a:expr, |$v:ident| $value:expr) => {
                 self.unary(
@@ -161,7 +162,7 @@ impl<T: Element> Strips<'_, T> {
     }
 }
 
-/// A squared distance, or 10⁶ instead of a larger one, where e^(−r) is 0 and a polynomial of r still finite. NaN stays.
+/// A squared distance, at most 10⁶, for which e^(−r) is 0 and a polynomial of r is still finite. NaN stays.
 #[inline(always)]
 fn not_far<S: Simd>(s: S, v: S::V) -> S::V {
     let far = s.number(1e6);
@@ -189,7 +190,7 @@ fn integer_power<S: Simd>(s: S, v: S::V, n: i32) -> S::V {
 #[inline(always)]
 fn arc_cosine<S: Simd<T = f64>, const ORDER: u8>(s: S, chord: S::V) -> S::V {
     let (zero, one) = (s.number(0.0), s.number(1.0));
-    // π − θ by the half angle, from the nearer end of the half circle; rounding must not leave it.
+    // π − θ by the half angle, from the nearer end of the half circle; clamped against rounding.
     let near = s.lt(chord, s.number(2.0));
     let rest = s.max(zero, s.sub(s.number(4.0), chord));
     let nearer = s.select(near, chord, rest);

@@ -1,8 +1,8 @@
 //! Waves: a·cos(⟨ω,x⟩ + b) and a·sin(⟨ω,x⟩ + b) for every row x and every frequency ω.
 //!
-//! Phases are counted in turns. They are summed in double precision whatever the output, so that taking off the whole
-//! turns leaves an accurate fraction even where ⟨ω,x⟩ is large, as it is for heavy-tailed spectra; the sines of the
-//! fraction are computed in the output's precision. A block of rows goes from the product to the sines in cache.
+//! Phases are counted in turns. They are summed in double precision for output in either precision, so that removing
+//! whole turns leaves an accurate fraction even for large ⟨ω,x⟩, as for heavy-tailed spectra; the sines of the fraction
+//! are computed in the output's precision. A block of rows stays in cache from the product to the sines.
 
 use std::f64::consts::TAU;
 use std::ops::Range;
@@ -20,10 +20,10 @@ use super::statistic::{Block, Norms, ROWS, block};
 /// Bytes of packed frequencies that a block of rows goes over at a time: half of a second-level cache of 512 KiB.
 const TILE_BYTES: usize = 256 << 10;
 
-/// Waves that go from the product to the sines at a time: those of [`ROWS`] rows stay in the first-level cache.
+/// Waves processed at a time: those of [`ROWS`] rows stay in the first-level cache.
 const STRIP: usize = 128;
 
-/// From here on a double has no fraction: the phase is taken as 0.
+/// From this value on a double has no fraction: the phase is set to 0.
 const NO_FRACTION: f64 = 4_503_599_627_370_496.0;
 
 /// Frequencies packed for multiplication, with a shift and an amplitude each.
@@ -55,10 +55,10 @@ pub(crate) struct WaveScratch<T> {
 }
 
 impl Waves {
-    /// Packs frequencies (one a row, in radians), shifts in turns (none are zeros) and amplitudes.
+    /// Packs frequencies (one a row, in radians), shifts in turns (`None` for zeros) and amplitudes.
     ///
     /// # Panics
-    /// Where there is not a shift and an amplitude for every frequency.
+    /// If there is not a shift and an amplitude for every frequency.
     pub fn new(frequencies: &Matrix<f64>, shifts: Option<&[f64]>, amplitudes: &[f64], sines: bool) -> Self {
         let (count, columns) = (frequencies.nrows(), frequencies.ncols());
         assert!(amplitudes.len() == count && shifts.is_none_or(|s| s.len() == count));
@@ -112,7 +112,7 @@ impl Waves {
         }
     }
 
-    /// Puts at most [`ROWS`] dense rows side by side.
+    /// Interleaves at most [`ROWS`] dense rows.
     fn pack(&self, samples: &AnySamples<'_>, rows: Range<usize>, packed: &mut Vec<f64>) {
         packed.clear();
         packed.resize(self.columns * f64::PANEL, 0.0);
@@ -126,7 +126,7 @@ impl Waves {
         });
     }
 
-    /// Phases of at most [`ROWS`] rows, packed where they are dense, with some frequencies, whole turns taken off, into
+    /// Phases of at most [`ROWS`] rows (packed if dense) with some frequencies, without whole turns, into
     /// `scratch.phases`.
     fn phases<T: Element>(
         &self,
@@ -154,7 +154,7 @@ impl Waves {
         });
     }
 
-    /// From `scratch.phases` to the rows of `out`.
+    /// Writes the waves of `scratch.phases` to the rows of `out`.
     fn sines<T: Element>(&self, waves: Range<usize>, scratch: &mut WaveScratch<T>, out: &mut [T]) {
         let WaveScratch { phases, turns, cos, sin, amplitudes, .. } = scratch;
         for strip in [&mut *turns, &mut *cos, &mut *sin] {
@@ -174,7 +174,7 @@ impl Waves {
     }
 }
 
-/// What is left of a phase after whole turns.
+/// A phase without whole turns.
 #[inline(always)]
 fn fraction<S: Simd<T = f64>>(s: S, turns: S::V) -> S::V {
     let rest = s.sub(turns, s.round(turns));

@@ -227,7 +227,7 @@ fn uses(text: &str, module: &[String]) -> BTreeSet<String> {
     found
 }
 
-/// The first name from the crate's root of a path in the module `here`; none where it leads to the root itself.
+/// The first name from the crate's root of a path in the module `here`; `None` if it leads to the root itself.
 fn root_module(path: &[String], here: &[String]) -> Option<String> {
     let mut place = here.to_vec();
     for name in path {

@@ -1,4 +1,4 @@
-//! What the page can ask for: each request has a state and gets a document.
+//! The requests of the page: each has a state and gets a document.
 
 use mercer::data::{self, Dataset};
 use mercer::pool;
@@ -17,7 +17,7 @@ use crate::args::Explore;
 use crate::commands::plot::pictures;
 use crate::failure::Failure;
 
-/// What requests have in common: the file that was given, and the verdicts so far.
+/// The shared state of requests: the file, and the cached verdicts.
 pub struct Explorer<'a> {
     arguments: &'a Explore,
     file: Option<Dataset>,
@@ -32,7 +32,7 @@ pub enum Answer {
     File(&'static str, Vec<u8>),
 }
 
-/// The requests that are answered: first those whose answers make up a picture, in the order in which an export asks for them.
+/// The known requests: first those whose answers make up a picture, in the order of an export.
 pub const REQUESTS: [&str; 15] = [
     "start",
     "check",
@@ -116,7 +116,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// What the page needs to know once.
+    /// The data that the page requests once.
     fn start(&self) -> impl Serialize {
         let sets: Vec<_> =
             data_sets::DATA_SETS.iter().map(|(name, about, noise)| json!([name, about, noise])).collect();
@@ -136,7 +136,7 @@ fn json(document: &impl Serialize) -> Result<Answer, Failure> {
     serde_json::to_vec(document).map(Answer::Json).map_err(Failure::work)
 }
 
-/// The picture that `mercer plot` draws.
+/// The picture drawn by `mercer plot`.
 fn svg(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Result<String, Failure> {
     let prepared = Prepared::new(state, file)?;
     let shown = picture::shown(picture::train(&prepared, session)?.model, &prepared);

@@ -33,7 +33,7 @@ macro_rules! assets {
     };
 }
 
-/// All files. Modules stand after those that they import, so that an export can put them into one.
+/// All files. Modules come after those that they import, so that an export can combine them.
 pub const ASSETS: &[Asset] = assets![
     HTML "" "index.html",
     CSS "style.css" "style.css",
@@ -71,10 +71,10 @@ pub const ASSETS: &[Asset] = assets![
     FONT "vendor/fonts/KaTeX_Size4-Regular.woff2" "vendor/fonts/KaTeX_Size4-Regular.woff2",
 ];
 
-/// The compressed bytes of each file, made when they are first asked for; fonts are compressed already.
+/// The compressed bytes of each file, computed on first use; fonts are already compressed.
 static COMPRESSED: [OnceLock<Option<Vec<u8>>>; ASSETS.len()] = [const { OnceLock::new() }; ASSETS.len()];
 
-/// The file at a path, compressed where that is accepted.
+/// The file at a path, compressed if the client accepts that.
 pub fn reply(path: &str, gzip: bool) -> Option<Reply> {
     let place = ASSETS.iter().position(|asset| asset.path == path)?;
     let asset = &ASSETS[place];

@@ -1,4 +1,4 @@
-//! The exact model beside one on approximate features.
+//! Compares the exact model with one on approximate features.
 
 use mercer::data::Dataset;
 use mercer::design::{RowFeatures, kernel_error};
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 /// Pairs of rows on which the kernel is compared with its approximation.
 const PAIRS: usize = 4_000;
 
-/// Features or landmarks, at most.
+/// The most features or landmarks.
 const MOST_FEATURES: usize = 4_096;
 
 /// Two models on the same grid.
@@ -25,13 +25,13 @@ pub struct Comparison {
     grid: Grid,
     exact: Side,
     approximate: Side,
-    /// What the approximation is, as `--approx` takes it.
+    /// The approximation, as for `--approx`.
     approx: String,
     /// ‖ΦΦᵀ − K‖/‖K‖ on a sample of pairs.
     kernel_error: f64,
     /// The root mean square of the difference of the two models over the grid.
     difference: f64,
-    /// Of classifiers, the share of the grid where they disagree.
+    /// For classifiers, the share of the grid where they disagree.
     disagreement: Option<f64>,
 }
 
@@ -76,7 +76,7 @@ pub fn compare(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> 
     })
 }
 
-/// A model on the grid, and its first output there.
+/// A model on the grid, with its first output there.
 fn side(prepared: &Prepared, grid: &Grid, session: &Session<'_>) -> Result<(Side, Vec<f64>), Failure> {
     let model = train(prepared, session)?.model;
     let training = training(&prepared.rows, &model, session)?;

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use super::points::{Points, Values};
 use crate::failure::Failure;
 
-/// A name, what it shows, and the noise that suits it.
+/// The name, description and default noise of each set.
 pub const DATA_SETS: [(&str, &str, f64); 10] = [
     ("moons", "two moons, 2 classes", 0.2),
     ("rings", "a ring around a disc, 2 classes", 0.12),
@@ -46,7 +46,7 @@ impl Random {
     }
 }
 
-/// The data set of this name, with `n` rows; none where there is no such set.
+/// The data set of this name, with `n` rows; an error if there is no such set.
 pub fn generate(name: &str, n: usize, noise: Option<f64>, seed: u64) -> Result<Points, Failure> {
     let Some((place, known)) = DATA_SETS.iter().enumerate().find(|(_, (known, ..))| *known == name) else {
         let names: Vec<&str> = DATA_SETS.iter().map(|(name, ..)| *name).collect();
@@ -59,7 +59,7 @@ pub fn generate(name: &str, n: usize, noise: Option<f64>, seed: u64) -> Result<P
     let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(place as u64));
     let rows: Vec<(Vec<f64>, f64)> = (0..n).map(|i| row(name, i, n, noise, &mut random)).collect();
     let dims = rows.first().map_or(2, |(x, _)| x.len());
-    // Four decimals: what is written to a file is what is drawn.
+    // Rounded to four decimals, so that a written file has exactly the points drawn.
     let round = |value: f64| (value * 1e4).round() / 1e4;
     let targets: Vec<f64> = rows.iter().map(|(_, y)| round(*y)).collect();
     let values = if ["moons", "rings", "xor", "spirals", "blobs"].contains(&name) {

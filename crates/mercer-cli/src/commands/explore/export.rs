@@ -1,4 +1,4 @@
-//! A page in one file that needs no server: its files are put into it, and the answers to what it would ask.
+//! A page in one file that needs no server: it contains its files and the answers to its requests.
 
 use std::fmt::Write;
 
@@ -17,7 +17,8 @@ pub fn page(explorer: &Explorer<'_>, state: &State, job: &Job) -> Result<String,
         let answer = match explorer.answer(part, state, job) {
             Ok(Answer::Json(bytes)) => serde_json::from_slice(&bytes).map_err(Failure::work)?,
             Ok(Answer::File(..)) => continue,
-            // Without data or with a method that does not fit them there is no picture; a part that does not apply says so.
+            // Without data, or with a method that does not suit them, there is no picture; parts that do not apply show
+            // a message.
             Err(failure) if part == "data" || part == "fit" => return Err(failure),
             Err(failure) => json!({"error": failure.message(), "hint": failure.advice()}),
         };
@@ -53,7 +54,7 @@ fn assembled(recorded: &Value) -> String {
     page
 }
 
-/// What stands between two texts.
+/// The text between two markers.
 fn between<'t>(line: &'t str, before: &str, after: &str) -> Option<&'t str> {
     let (_, rest) = line.split_once(before)?;
     rest.split_once(after).map(|(found, _)| found)
@@ -69,7 +70,7 @@ fn styles(text: &str) -> String {
     out
 }
 
-/// All modules as one: without imports, and with their names no longer exported. No two of them declare the same name.
+/// All modules combined, without imports and exports. No two of them declare the same name.
 fn modules() -> String {
     let is_module = |asset: &&Asset| {
         asset.path.ends_with(".js") && !asset.path.starts_with("vendor/") && asset.path != "theme.js"

@@ -13,13 +13,13 @@ use super::prepared::{Prepared, kernel};
 use super::state::State;
 use crate::failure::Failure;
 
-/// Rows of the matrix that are drawn, at most, and rows whose eigenvalues are computed.
+/// The most rows of the matrix that are drawn, and the most rows whose eigenvalues are computed.
 const MOST_ROWS: usize = 200;
 
-/// Pairs of rows whose distances are drawn.
+/// The number of pairs of rows whose distances are drawn.
 const MOST_PAIRS: usize = 1_500;
 
-/// The matrix as it is drawn.
+/// The matrix to draw.
 #[derive(Debug, Serialize)]
 pub struct GramPicture {
     /// The rows in their order: sorted by the target.
@@ -35,7 +35,7 @@ pub struct GramPicture {
     effective_dimension: f64,
     /// For pairs of rows: the Euclidean distance and the induced one.
     pairs: Vec<(f32, f32)>,
-    /// A note where the matrix has a negative eigenvalue.
+    /// A note if the matrix has a negative eigenvalue.
     note: Option<String>,
 }
 
@@ -104,7 +104,7 @@ pub fn gram(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Res
     })
 }
 
-/// Distances of some pairs of rows: as they are, and as the kernel induces them.
+/// Distances of some pairs of rows: Euclidean, and induced by the kernel.
 fn pairs(gram: &[f64], samples: &AnySamples<'_>) -> Vec<(f32, f32)> {
     let n = samples.nrows();
     let diagonal: Vec<f64> = (0..n).map(|i| gram[i * n + i]).collect();

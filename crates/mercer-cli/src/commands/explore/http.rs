@@ -1,28 +1,29 @@
-//! Requests and replies of HTTP/1.1: one request a connection, with limits on size and time.
+//! Requests and replies of HTTP/1.1: one request per connection, with limits on size and time.
 //!
-//! Only what the page needs is understood. Everything else is refused: other versions, bodies of unknown length, lines that
-//! end in a line feed alone, repeated or folded headers.
+//! Only requests of the page are supported. Everything else is rejected: other versions, bodies of unknown length,
+//! lines that end in a line feed alone, repeated or folded headers.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Bytes of a request line and its headers, at most.
+/// The most bytes of a request line and its headers.
 const MOST_HEAD: usize = 16 << 10;
 
-/// Headers of a request, at most.
+/// The most headers of a request.
 const MOST_HEADERS: usize = 64;
 
-/// Bytes of a body, at most.
+/// The most bytes of a body.
 pub const MOST_BODY: usize = 4 << 20;
 
-/// How long a request may take to arrive, and a reply to be taken.
+/// The time limit for receiving a request and for sending a reply.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes that are read and thrown away after a refusal, so that the client reads the reply before the connection closes.
+/// The most bytes read and discarded after a rejection, so that the client reads the reply before the connection
+/// closes.
 const MOST_DRAINED: usize = 1 << 20;
 
-/// A status with its reason, and a line of text that says what is wrong.
+/// A status with its reason, and a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal(pub u16, pub &'static str);
 
@@ -98,7 +99,7 @@ impl Head {
 pub struct Connection {
     stream: TcpStream,
     until: Instant,
-    /// Bytes of the body that came with the head.
+    /// Bytes of the body received with the head.
     rest: Vec<u8>,
 }
 
@@ -144,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// Reads the body. Its memory grows with what arrives, not with what is announced.
+    /// Reads the body. Memory grows with the bytes received, not with the announced length.
     pub fn body(&mut self, head: &Head) -> Result<Vec<u8>, Refusal> {
         let length = head.length()?;
         let mut body = std::mem::take(&mut self.rest);
@@ -228,7 +229,7 @@ impl Reply {
     }
 }
 
-/// Headers of every reply: nothing is kept, nothing comes from elsewhere, and no other page may embed or open this one.
+/// Headers of every reply: no caching, no resources from elsewhere, and no embedding or opening by other pages.
 const HEADERS: &str = "Cache-Control: no-store\r\n\
     Connection: close\r\n\
     Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \

@@ -11,7 +11,7 @@ use super::points::{Points, Values};
 use super::state::State;
 use crate::failure::Failure;
 
-/// λ of the plane: it hardly matters with three features.
+/// λ of the plane; its value hardly matters with three features.
 const LAMBDA: f64 = 1e-6;
 
 /// A plane w₁x₁ + w₂x₂ + w₃(x₁² + x₂²) + b = 0.

@@ -1,4 +1,4 @@
-//! `mercer explore`: a page on which kernels and models are explored, served from this machine.
+//! `mercer explore`: a page for exploring kernels and models, served from this machine.
 
 mod api;
 mod assets;
@@ -67,7 +67,7 @@ pub fn run(arguments: &Explore) -> Result<(), Failure> {
     server.serve()
 }
 
-/// Opens a link in the user's browser, where one is found.
+/// Opens a link in the user's browser, if one is found.
 fn open(link: &str) {
     let program = if cfg!(target_os = "macos") {
         "open"
@@ -76,7 +76,7 @@ fn open(link: &str) {
     } else {
         "xdg-open"
     };
-    // Without a browser the printed link is all there is.
+    // Without a browser the user opens the printed link.
     let _ = Command::new(program)
         .arg(link)
         .stdin(Stdio::null())

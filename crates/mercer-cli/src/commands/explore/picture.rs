@@ -1,4 +1,4 @@
-//! A fit as numbers to draw: values on a grid, the bumps they are the sum of, support vectors, and what is known of the fit.
+//! A fit as numbers to draw: values on a grid, their kernel terms, support vectors, and facts about the fit.
 
 use mercer::data::{Dataset, Matrix};
 use mercer::learn::{Fitted, Learner};
@@ -20,13 +20,13 @@ use crate::score::Score;
 /// Places along a curve.
 const CURVE: usize = 301;
 
-/// Bumps that are drawn, at most.
+/// The most kernel terms that are drawn.
 const MOST_BUMPS: usize = 60;
 
-/// Functions that are drawn from a posterior.
+/// The number of functions drawn from a posterior.
 const DRAWS: usize = 4;
 
-/// Where the numbers of a picture are: along one column, or on a grid over two, row after row from the bottom.
+/// The places of a picture's numbers: along one column, or on a grid over two, row after row from the bottom.
 #[derive(Debug, Clone, Serialize)]
 pub struct Grid {
     /// Places along the first column.
@@ -39,7 +39,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of a state: its frame, else one that holds the points.
+    /// The grid of a state: its frame, otherwise one that contains the points.
     pub fn new(state: &State, points: &Points, default_cells: usize) -> Result<Self, Failure> {
         let dims = points.names.len();
         let count = if dims == 1 { CURVE } else { state.whole("cells", default_cells, 4, 200)? };
@@ -92,12 +92,12 @@ fn frame(state: &State) -> Result<Option<Vec<f64>>, Failure> {
     })
 }
 
-/// Numbers to draw, in as many digits as a picture needs.
+/// Numbers to draw, with the digits that a picture needs.
 pub fn short(values: &[f64]) -> Vec<f32> {
     values.iter().map(|&value| value as f32).collect()
 }
 
-/// What decides between classes on the grid.
+/// The quantities that decide between classes on the grid.
 #[derive(Debug, Serialize)]
 pub struct Decision {
     /// `decision`: positive for the second of two classes; `decisions` and `shares`: one list per class, the largest wins.
@@ -123,29 +123,30 @@ impl Decision {
     }
 }
 
-/// A fit as the page draws it.
+/// A fit, as the page draws it.
 #[derive(Debug, Serialize)]
 pub struct Picture {
     method: Method,
-    /// The kernel with its numbers; none for neighbours.
+    /// The kernel with its numbers; `None` for neighbours.
     kernel: Option<String>,
     grid: Grid,
-    /// Of a regression, one number for each place.
+    /// For a regression, one number for each place.
     values: Option<Vec<f32>>,
-    /// Of a classifier.
+    /// For a classifier.
     decision: Option<Decision>,
-    /// The classes that the model knows, in the order of its decisions.
+    /// The classes of the model, in the order of its decisions.
     classes: Vec<String>,
-    /// Of a regression over one column: the terms aᵢ k(cᵢ, ·), the largest first, and the constant they stand on.
+    /// For a regression over one column: the terms aᵢ k(cᵢ, ·), the largest first, and the intercept.
     bumps: Vec<Vec<f32>>,
     intercept: f64,
-    /// How many terms there are in all.
+    /// The total number of terms.
     terms: usize,
-    /// Which rows are support vectors, or centres of the perceptron.
+    /// The rows that are support vectors, or centres of the perceptron.
     support: Vec<bool>,
     /// Half the width of the tube of support vector regression.
     epsilon: Option<f64>,
-    /// Of a Gaussian process over one column: the standard deviation at each place, and functions drawn from its posterior.
+    /// For a Gaussian process over one column: the standard deviation at each place, and functions drawn from its
+    /// posterior.
     deviations: Option<Vec<f32>>,
     draws: Vec<Vec<f32>>,
     /// The error on the training rows, in words.
@@ -212,7 +213,7 @@ pub fn train(prepared: &Prepared, session: &Session<'_>) -> Result<Fitted, Failu
     Ok(prepared.learner.train(&problem, session)?)
 }
 
-/// The error of a model on the rows it was trained on.
+/// The error of a model on its training rows.
 pub fn training(rows: &Rows, model: &Model, session: &Session<'_>) -> Result<String, Failure> {
     let outputs = model.predict(&rows.dataset.features, session)?;
     let mut score = Score::of(model);
@@ -233,7 +234,7 @@ pub fn training(rows: &Rows, model: &Model, session: &Session<'_>) -> Result<Str
     Ok(score.errors(&model.outputs).first().map(|errors| errors.line()).unwrap_or_default())
 }
 
-/// A model with the points it is drawn with.
+/// A model with its points, for drawing.
 pub fn shown(model: Model, prepared: &Prepared) -> Shown {
     let points = &prepared.points;
     let (observed, classes) = match &points.values {

@@ -9,10 +9,10 @@ use super::data_sets;
 use super::state::State;
 use crate::failure::Failure;
 
-/// Rows that are explored, at most.
+/// The most rows.
 pub const MOST_ROWS: usize = 2_000;
 
-/// Classes that are distinguished, at most.
+/// The most classes.
 const MOST_CLASSES: usize = 10;
 
 /// Rows of one or two columns, and their target.
@@ -26,7 +26,7 @@ pub struct Points {
     pub rows: Vec<f64>,
     /// The target of each row.
     pub values: Values,
-    /// What a user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct Points {
 pub enum Values {
     /// Numbers.
     Numbers(Vec<f64>),
-    /// Classes, by their place in `names`.
+    /// Classes, by their index in `names`.
     Classes {
         /// The class of each row.
         codes: Vec<usize>,
@@ -46,7 +46,7 @@ pub enum Values {
 }
 
 impl Points {
-    /// The rows that a state asks for: a built-in set, points of the page, or two columns of the file.
+    /// The rows of a state: a built-in set, points of the page, or two columns of the file.
     pub fn of(state: &State, file: Option<&Dataset>) -> Result<Self, Failure> {
         let default = if file.is_some() { "file" } else { "moons" };
         match (state.text("data").unwrap_or(default), file) {
@@ -180,7 +180,7 @@ impl Points {
         self.rows.len() / self.names.len()
     }
 
-    /// As a file that `mercer fit` reads. A class that looks like a number stays one.
+    /// The rows as a file for `mercer fit`. A class that looks like a number remains a class.
     pub fn csv(&self) -> String {
         let mut text = String::new();
         let quoted = |field: &str| {
@@ -206,7 +206,7 @@ impl Points {
     }
 }
 
-/// The names of a file's features; numbered where they have none.
+/// The names of a file's features; numbered if they have none.
 pub fn feature_names(dataset: &Dataset) -> Vec<String> {
     if dataset.feature_names.is_empty() {
         return (0..dataset.features.ncols()).map(|column| format!("x{column}")).collect();

@@ -1,4 +1,4 @@
-//! From a state to a learner and its rows, by way of the command line that does the same.
+//! Converts a state to a learner and its rows, through the equivalent command line.
 
 use clap::Parser;
 use mercer::data::{self, Dataset, Source};
@@ -15,10 +15,10 @@ use crate::settings;
 /// The file that the command line names.
 pub const FILE: &str = "points.csv";
 
-/// Epochs of a fit, at most.
+/// The most epochs of a fit.
 const MOST_EPOCHS: usize = 20_000;
 
-/// A learner, its rows, and the command line they are of.
+/// A learner, its rows, and the equivalent command line.
 pub struct Prepared {
     /// The points.
     pub points: Points,
@@ -26,17 +26,17 @@ pub struct Prepared {
     pub words: Vec<String>,
     /// The learner.
     pub learner: AnyLearner,
-    /// The rows as a file of the points is read.
+    /// The rows, as read from a file of the points.
     pub rows: Rows,
 }
 
 impl Prepared {
-    /// The fit that a state asks for.
+    /// The fit of a state.
     pub fn new(state: &State, file: Option<&Dataset>) -> Result<Self, Failure> {
         Self::with(state, file, &[])
     }
 
-    /// The same with more flags.
+    /// The same fit with more flags.
     pub fn with(state: &State, file: Option<&Dataset>, more: &[String]) -> Result<Self, Failure> {
         let points = Points::of(state, file)?;
         if points.nrows() < 2 {
@@ -67,13 +67,13 @@ fn parse(words: &[String]) -> Result<Fit, Failure> {
     }
 }
 
-/// How the points are scaled: columns of a file are standardised, since their units differ.
+/// The scaling of the points: columns of a file are standardised, since their units differ.
 fn scale(state: &State, has_file: bool) -> &str {
     let of_file = has_file && matches!(state.text("data"), None | Some("file"));
     state.text("scale").unwrap_or(if of_file { "standard" } else { "none" })
 }
 
-/// The method: the one asked for, else one that suits the target.
+/// The method: the requested one, otherwise one that suits the target.
 pub fn method<'a>(state: &'a State, points: &Points) -> &'a str {
     let default = if matches!(points.values, Values::Classes { .. }) { "svc" } else { "ridge" };
     state.text("method").unwrap_or(default)
@@ -84,7 +84,7 @@ pub fn kernel(state: &State) -> &str {
     state.text("kernel").unwrap_or("rbf(sigma=0.5)")
 }
 
-/// The words of the command line after `mercer`. Each setting that the state has is written, else the default of the page.
+/// The words of the command line after `mercer`. Settings that the state lacks take the defaults of the page.
 fn words(state: &State, points: &Points, has_file: bool) -> Result<Vec<String>, Failure> {
     let method = method(state, points);
     let kind: Method = serde_json::from_value(serde_json::Value::String(method.to_owned()))

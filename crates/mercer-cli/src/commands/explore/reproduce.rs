@@ -22,7 +22,7 @@ pub fn lines(prepared: &Prepared, method: Method) -> Lines {
     Lines { shell, python: python(prepared, method) }
 }
 
-/// A word as a shell reads it.
+/// A word, quoted for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

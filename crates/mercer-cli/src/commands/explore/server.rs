@@ -1,4 +1,5 @@
-//! The server: 127.0.0.1 alone, a thread for each connection, every request held against the token, the host and the origin.
+//! The server: it listens on 127.0.0.1 only, uses one thread per connection, and checks the token, the host and the
+//! origin of every request.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,13 +17,13 @@ use super::state::State;
 use super::turns::Turns;
 use crate::failure::Failure;
 
-/// Connections that are served at a time.
+/// The most concurrent connections.
 const MOST_CONNECTIONS: usize = 64;
 
-/// Characters of the name of a page and a channel.
+/// The most characters in the name of a page or channel.
 const MOST_NAME: usize = 64;
 
-/// A server that is about to serve.
+/// A server that is listening.
 pub struct Server<'a> {
     listener: TcpListener,
     port: u16,
@@ -32,11 +33,11 @@ pub struct Server<'a> {
     connections: AtomicUsize,
 }
 
-/// What a request has in its body.
+/// The body of a request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Body {
-    /// Tells pages apart.
+    /// Identifies the page.
     page: String,
     /// A request stops the one before it on the same channel.
     channel: String,
@@ -77,7 +78,7 @@ impl<'a> Server<'a> {
         thread::scope(|scope| {
             loop {
                 let Ok((stream, _)) = self.listener.accept() else {
-                    // Out of file descriptors, for example: they may come back.
+                    // For example, the process is out of file descriptors: that may be temporary.
                     thread::sleep(Duration::from_millis(20));
                     continue;
                 };
@@ -102,7 +103,7 @@ impl<'a> Server<'a> {
         let reply = match connection.head() {
             Ok(head) => match self.admit(&head) {
                 Ok(path) => {
-                    // A defect in one answer is no reason to leave the client without one.
+                    // After a defect in one answer, the client still gets a reply.
                     let answered = AssertUnwindSafe(|| self.respond(&head, path, &mut connection));
                     catch_unwind(answered).unwrap_or(Err(Refusal(500, "the request failed")))
                 }
@@ -113,7 +114,7 @@ impl<'a> Server<'a> {
         connection.reply(&reply.unwrap_or_else(Reply::from));
     }
 
-    /// The path after the token, where the request comes from the page. Nothing is read beyond the head before that is known.
+    /// The path after the token, if the request comes from the page. Only the head is read before this check.
     fn admit<'h>(&self, head: &'h Head) -> Result<&'h str, Refusal> {
         const FORBIDDEN: Refusal = Refusal(403, "open the link that `mercer explore` printed");
         let hosts = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
@@ -121,7 +122,7 @@ impl<'a> Server<'a> {
         if !hosts.iter().any(|allowed| allowed == host) {
             return Err(FORBIDDEN);
         }
-        // A browser says where a request comes from; one that is not the page is refused, whatever its token.
+        // Browsers send the origin of a request; requests from other pages are rejected, even with the token.
         let origin = head.header("origin");
         if origin.is_some_and(|origin| origin != format!("http://{host}")) {
             return Err(FORBIDDEN);
@@ -165,7 +166,7 @@ impl<'a> Server<'a> {
         if !REQUESTS.contains(&request) {
             return Err(Refusal(404, "there is no such request"));
         }
-        // What cannot be computed is an answer, too: a browser would log any other status as an error of the page.
+        // A failed computation is also sent as an answer: a browser would log another status as an error of the page.
         let superseded = || document(&json!({"superseded": true}));
         let Some(job) = self.turns.begin(&format!("{page}/{channel}"), turn) else { return Ok(superseded()) };
         let answer = self.explorer.answer(request, &state, &job);
@@ -187,7 +188,7 @@ fn document(document: &serde_json::Value) -> Reply {
     Reply { status: 200, content: JSON, gzip: false, body: document.to_string().into_bytes() }
 }
 
-/// Whether two texts are the same, in a time that does not tell where they differ.
+/// Whether two texts are equal, in constant time.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 /// Places along the density.
 const PLACES: usize = 301;
 
-/// Frequencies that are drawn, at most.
+/// The most frequencies drawn.
 const MOST_FREQUENCIES: usize = 500;
 
 /// A density and draws from it.
@@ -46,7 +46,7 @@ pub fn spectrum(
     let frequencies = drawn.frequencies();
     let column =
         |c: usize| -> Vec<f64> { (0..frequencies.nrows()).map(|row| frequencies.row(row)[c]).collect() };
-    // Most of the frequencies: heavy tails would leave the middle too small to see.
+    // The range covers most of the frequencies: with heavy tails the middle would otherwise be too small to see.
     let mut sizes: Vec<f64> = column(0).iter().map(|w| w.abs()).collect();
     sizes.sort_by(f64::total_cmp);
     let usual = sizes[(sizes.len() - 1) * 9 / 10];

@@ -1,4 +1,4 @@
-//! What the page shows: keys and values, as in the link of the page.
+//! The state of the page: keys and values, as in its link.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -8,20 +8,20 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 
-/// The keys of a state. Those in the last line are the page's own.
+/// The keys of a state. Those in the last line are used only by the page.
 const KEYS: &[&str] = &[
     "kernel", "dim", "domain", "data", "n", "noise", "seed", "points", "dims", "kind", "labels", "names",
     "x", "z", "scale", "method", "lambda", "C", "nu", "epsilon", "k", "epochs", "step", "bias", "assume",
     "gpnoise", "approx", "features", "pivot", "search", "frame", "cells", "tab", "view", "bumps",
 ];
 
-/// A state; what it does not say has its default.
+/// A state; absent keys have their defaults.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub struct State(BTreeMap<String, String>);
 
 impl State {
-    /// Refuses keys that mean nothing.
+    /// Rejects unknown keys.
     pub fn check(self) -> Result<Self, Failure> {
         match self.0.keys().find(|key| !KEYS.contains(&key.as_str())) {
             Some(key) => Err(Failure::usage(format!(
@@ -45,12 +45,12 @@ impl State {
         Self(state).check()
     }
 
-    /// The text of a key; none where it is absent or empty.
+    /// The value of a key as text; `None` if it is absent or empty.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// A value, where the key has one.
+    /// The value of a key, if it has one.
     pub fn value<T: FromStr>(&self, key: &str) -> Result<Option<T>, Failure>
     where
         T::Err: Display,

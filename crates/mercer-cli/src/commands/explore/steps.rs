@@ -11,10 +11,10 @@ use super::prepared::Prepared;
 use super::state::State;
 use crate::failure::Failure;
 
-/// Frames of a film, at most.
+/// The most frames of an animation.
 const MOST_FRAMES: usize = 48;
 
-/// A film of the training.
+/// An animation of the training.
 #[derive(Debug, Serialize)]
 pub struct Film {
     grid: Grid,
@@ -25,17 +25,17 @@ pub struct Film {
 #[derive(Debug, Serialize)]
 struct Frame {
     label: String,
-    /// The row that the last step was about.
+    /// The row of the last step.
     row: Option<usize>,
-    /// Of a regression.
+    /// For a regression.
     values: Option<Vec<f32>>,
-    /// Of a classifier.
+    /// For a classifier.
     decision: Option<Decision>,
     /// The root mean squared error on the training rows, or the mistakes so far.
     error: f64,
 }
 
-/// The film of a state's learner.
+/// The animation of a state's learner.
 pub fn film(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Result<Film, Failure> {
     let prepared = Prepared::new(state, file)?;
     let grid = Grid::new(state, &prepared.points, 40)?;
@@ -47,7 +47,7 @@ pub fn film(state: &State, file: Option<&Dataset>, session: &Session<'_>) -> Res
     Ok(Film { grid, frames })
 }
 
-/// About evenly spaced numbers from 1 to `last`, at most `most`, closer together at the start.
+/// At most `most` numbers from 1 to `last`, denser at the start.
 fn stops(last: usize, most: usize) -> Vec<usize> {
     let at = |i: usize| (last as f64).powf(i as f64 / (most - 1) as f64).round() as usize;
     let mut stops: Vec<usize> = (0..most).map(at).collect();
@@ -61,7 +61,7 @@ fn epochs(prepared: &Prepared, grid: &Grid, session: &Session<'_>) -> Result<Vec
     let targets = problem.numbers()?;
     let mut frames = Vec::new();
     for epochs in stops(lms.epochs, MOST_FRAMES) {
-        // The film goes on where a fit would stop because the gradient is small.
+        // The animation continues even if a fit would stop because the gradient is small.
         let fitted = lms.clone().epochs(epochs).tol(0.0).train(&problem, session)?;
         let outputs = fitted.model.predict(&prepared.rows.dataset.features, session)?;
         let squares =
@@ -84,7 +84,7 @@ fn mistakes(prepared: &Prepared, grid: &Grid, session: &Session<'_>) -> Result<V
     let fitted = perceptron.clone().vote(true).train(&problem, session)?;
     let rows = fitted.centres.clone().unwrap_or_default();
     let Predictor::Voted(voted) = &fitted.model.predictor else { return Ok(Vec::new()) };
-    // A mistake between several classes is two steps: the right class up, the other down.
+    // A mistake between several classes takes two steps: one for the right class and one for the wrong one.
     let ends: Vec<usize> =
         (0..voted.steps.len()).filter(|&step| voted.steps[step].votes > 0).map(|step| step + 1).collect();
     let mut frames = Vec::new();
@@ -103,7 +103,7 @@ fn mistakes(prepared: &Prepared, grid: &Grid, session: &Session<'_>) -> Result<V
     Ok(frames)
 }
 
-/// The function after some steps as a model of its own.
+/// The function after some steps, as a model.
 fn after(model: &Model, voted: &Voted, steps: usize) -> Model {
     let outputs = if voted.classes == 2 { 1 } else { voted.classes };
     let mut coefficients = Matrix::zeros(voted.centres.nrows(), outputs);

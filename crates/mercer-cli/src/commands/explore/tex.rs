@@ -76,7 +76,7 @@ fn written(expr: &Expr) -> (String, Level) {
     }
 }
 
-/// The text of an operand, in brackets where its operator binds less tightly.
+/// The text of an operand, in brackets if its operator binds less tightly.
 fn at_least(expr: &Expr, level: Level) -> String {
     let (text, own) = written(expr);
     if own < level { bracketed(&text) } else { text }
@@ -121,7 +121,7 @@ fn call(function: Function, arguments: &[Expr]) -> (String, Level) {
     (text, Level::Atom)
 }
 
-/// A named kernel by its formula where that is short, else by its name.
+/// A named kernel by its formula if that is short, otherwise by its name.
 fn family(named: &Named) -> (String, Level) {
     let slot = |place: usize| match &named.arguments[place].value {
         Value::Number(value) => number(*value).0,

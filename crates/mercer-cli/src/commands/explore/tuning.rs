@@ -1,4 +1,4 @@
-//! The error on rows left out, over a grid of a kernel's hyper-parameter and a penalty.
+//! The error on held-out rows, over a grid of a kernel's hyper-parameter and a penalty.
 
 use mercer::data::Dataset;
 use mercer::kernel::Kernel;
@@ -15,10 +15,10 @@ use crate::failure::Failure;
 /// Values along each side of the grid.
 const SIDE: usize = 13;
 
-/// How far from its value a width is searched, as a factor.
+/// The factor around its value in which a width is searched.
 const AROUND: f64 = 16.0;
 
-/// Rows that a search takes, at most: it is to answer while the user waits.
+/// The most rows of a search, which must answer while the user waits.
 const MOST_ROWS: usize = 600;
 
 /// The errors of a grid.
@@ -30,11 +30,11 @@ pub struct TuningPicture {
     /// The penalty and its values.
     setting: &'static str,
     settings: Vec<f64>,
-    /// What was measured.
+    /// The measure.
     measure: &'static str,
-    /// One row for each value of the kernel's hyper-parameter; none where there is no answer.
+    /// One row for each value of the kernel's hyper-parameter; `None` if there is no solution.
     scores: Vec<Vec<Option<f64>>>,
-    /// The place of the best.
+    /// The position of the best.
     best: (usize, usize),
     /// The kernel text of each row.
     kernels: Vec<String>,
@@ -115,7 +115,7 @@ fn grid<L: Tunable>(
     })
 }
 
-/// A kernel text with `?lo..hi` for its first width; none where it has none.
+/// A kernel text with `?lo..hi` for its first width; `None` if it has none.
 fn opened(text: &str) -> Option<String> {
     ["sigma=", "length=", "radius=", "gamma=", "period=", "alpha="].into_iter().find_map(|name| {
         let start = text.find(name)? + name.len();

@@ -1,4 +1,4 @@
-//! Work that a newer request makes needless is stopped through its watch.
+//! Work superseded by a newer request is stopped through its watch.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use mercer::watch::Watch;
 
-/// How long one request may compute.
+/// The time limit of one request.
 const MOST_TIME: Duration = Duration::from_secs(30);
 
-/// Channels that are remembered.
+/// The most channels.
 const MOST_CHANNELS: usize = 256;
 
-/// The latest request of each channel: a page asks for one thing at a time on each of its channels.
+/// The latest request of each channel: a page has one active request on each of its channels.
 #[derive(Debug, Default)]
 pub struct Turns {
     latest: Mutex<HashMap<String, Turn>>,
@@ -33,7 +33,7 @@ pub struct Job {
 }
 
 impl Turns {
-    /// Begins a request and stops the one before it on the same channel. None where a newer one has begun already.
+    /// Begins a request and stops the previous one on the same channel. `None` if a newer one has already begun.
     pub fn begin(&self, channel: &str, number: u64) -> Option<Job> {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(turn) = latest.get(channel) {
@@ -42,7 +42,7 @@ impl Turns {
             }
             turn.stop.store(true, Ordering::Relaxed);
         } else if latest.len() >= MOST_CHANNELS {
-            // Those that nothing runs for.
+            // Channels without running work.
             latest.retain(|_, turn| Arc::strong_count(&turn.stop) > 1);
         }
         let stop = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! Whether a formula is a kernel, as the page shows it: the document of `mercer check --json`, with formulas to typeset.
+//! The verdict on a formula for the page: the document of `mercer check --json`, with formulas in TeX.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,10 +14,10 @@ use super::turns::Job;
 use crate::commands::explore::prepared::kernel;
 use crate::failure::Failure;
 
-/// Verdicts that are kept.
+/// The most cached verdicts.
 const MOST_KEPT: usize = 500;
 
-/// Decides one formula at a time, and remembers the answers.
+/// Decides one formula at a time, and caches the answers.
 #[derive(Debug, Default)]
 pub struct Verdicts {
     kept: Mutex<HashMap<String, Value>>,
@@ -25,7 +25,8 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// The verdict on the formula of a state. A formula that cannot be read is an answer, too: where it goes wrong.
+    /// The verdict on the formula of a state. For a formula that cannot be read, the answer is the position of the
+    /// error.
     pub fn decide(&self, state: &State, job: &Job) -> Result<Value, Failure> {
         let text = kernel(state);
         let dim: Dim = state.value("dim")?.unwrap_or(Dim::Any);
@@ -45,7 +46,7 @@ impl Verdicts {
         if let Some(answer) = known(&self.kept) {
             return Ok(answer);
         }
-        // One search at a time: those that wait are mostly superseded when their turn comes.
+        // Only one search runs at a time: waiting ones are mostly superseded before their turn.
         let busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         job.check()?;
         if let Some(answer) = known(&self.kept) {
@@ -67,7 +68,7 @@ impl Verdicts {
     }
 }
 
-/// Adds the formula of each step of a proof as TeX, where it can be read.
+/// Adds the formula of each step of a proof as TeX, if it can be read.
 fn typeset(document: &mut Value) {
     match document {
         Value::Object(entries) => {

@@ -15,7 +15,7 @@ use crate::plot::{
 /// Bars of a reliability diagram.
 const BINS: usize = 10;
 
-/// More points than this in space hide each other.
+/// The most points in space; more would hide each other.
 const IN_SPACE: usize = 400;
 
 fn title(shown: &Shown, [a, b]: [usize; 2]) -> String {
@@ -31,7 +31,7 @@ fn subtitle(shown: &Shown) -> String {
     format!("{rows}{}{}", shown.others(2), about(shown))
 }
 
-/// The classes of the rows that are drawn: known ones, or for one-class estimation the predicted ones.
+/// The classes of the drawn rows: known ones, or for one-class estimation the predicted ones.
 fn known_classes(shown: &Shown, session: &Session<'_>) -> Result<Vec<Option<usize>>, Failure> {
     match &shown.classes {
         Some(classes) => Ok(classes.clone()),
@@ -132,7 +132,8 @@ pub fn confusion(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure
     Ok(figure.figure()?)
 }
 
-/// True positive rate against false positive rate: of the second of two classes, else of each class against the others.
+/// True positive rate against false positive rate: for the second of two classes, otherwise for each class against the
+/// others.
 pub fn roc(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     let known = shown.labelled();
     if known.is_empty() {
@@ -168,7 +169,7 @@ pub fn roc(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     Ok(figure.figure()?)
 }
 
-/// The ROC curve of scores with whether they are of the class, and the area under it; none where all are, or none is.
+/// The ROC curve of scores with whether they are of the class, and the area under it; `None` if all are, or none is.
 fn roc_curve(mut rows: Vec<(f64, bool)>) -> Option<(Vec<(f64, f64)>, f64)> {
     rows.sort_by(|a, b| b.0.total_cmp(&a.0));
     let positive = rows.iter().filter(|(_, is)| *is).count() as f64;

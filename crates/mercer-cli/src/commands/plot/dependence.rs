@@ -8,7 +8,7 @@ use super::shown::{Decisions, RowKind, Shown};
 use crate::failure::Failure;
 use crate::plot::{Figure, LinePlot, NamedLine, Scale};
 
-/// Places along the column of a partial dependence, rows that are averaged at most, and rows that are drawn.
+/// Places along the column of a partial dependence, the most rows averaged, and the most rows drawn.
 const PLACES: usize = 61;
 const AVERAGED: usize = 1_000;
 const DRAWN: usize = 40;

@@ -11,10 +11,10 @@ use super::shown::{RowKind, Shown};
 use crate::failure::Failure;
 use crate::plot::{Figure, HeatMap, LinePlot, NamedLine, Scale, number};
 
-/// More rows than this of a kernel matrix are thinned.
+/// The most rows of a kernel matrix; more are thinned.
 const ROWS: usize = 1_024;
 
-/// Eigenvalues below this part of the largest are rounding errors.
+/// Eigenvalues below this fraction of the largest are rounding errors.
 const ROUNDING: f64 = 1e-15;
 
 /// The kernel matrix of some rows.
@@ -22,7 +22,7 @@ struct KernelMatrix<'a> {
     kernel: &'a Kernel,
     order: usize,
     values: Vec<f64>,
-    /// Every how many rows one is taken.
+    /// The step between chosen rows.
     stride: usize,
 }
 
@@ -73,7 +73,7 @@ pub fn gram(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     Ok(figure.figure()?)
 }
 
-/// The eigenvalues of the kernel matrix, with λ and the effective dimension Σᵢ μᵢ/(μᵢ + λ) where there is a λ.
+/// The eigenvalues of the kernel matrix, with λ and the effective dimension Σᵢ μᵢ/(μᵢ + λ) if there is a λ.
 pub fn spectrum(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failure> {
     let matrix = KernelMatrix::new(shown, Kind::Spectrum, session)?;
     let mut values = Eigen::of(matrix.order, &matrix.values).map_err(Failure::work)?.values;

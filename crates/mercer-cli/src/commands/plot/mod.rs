@@ -36,7 +36,7 @@ struct Document {
     bytes: usize,
 }
 
-/// How a figure is written.
+/// The format of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// An SVG file.
@@ -125,7 +125,7 @@ pub fn rendered(figure: &Figure, format: Format, on_screen: bool, zoom: f64) -> 
     })
 }
 
-/// The terminal that text is for: the one on standard output, else a usual one.
+/// The terminal for text: the one on standard output, otherwise a default one.
 fn terminal(on_screen: bool) -> Terminal {
     let usual = Terminal { width: 80, height: 24, colour: false };
     if !(on_screen && io::stdout().is_terminal()) {
@@ -133,7 +133,7 @@ fn terminal(on_screen: bool) -> Terminal {
     }
     let colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     match terminal_size() {
-        // The line below the figure is the prompt's.
+        // The line below the figure is left for the prompt.
         Some((Width(width), Height(height))) => Terminal {
             width: usize::from(width).min(160),
             height: usize::from(height).saturating_sub(1).min(45),

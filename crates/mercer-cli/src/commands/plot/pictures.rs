@@ -1,4 +1,4 @@
-//! One function for each kind of picture; what they share.
+//! The common part of the kinds of pictures.
 
 use mercer::model::Predictor;
 use mercer::session::Session;
@@ -109,7 +109,7 @@ pub fn rounded(text: &str) -> String {
     out + rest
 }
 
-/// Evenly spaced places that hold the values, with a margin.
+/// Evenly spaced places that cover the values, with a margin.
 pub fn places(values: &[f64], margin: f64, count: usize) -> Vec<f64> {
     let lo = values.iter().copied().fold(f64::INFINITY, f64::min);
     let hi = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -125,7 +125,7 @@ pub fn grid(shown: &Shown, columns: [usize; 2], side: usize) -> ([Vec<f64>; 2], 
     ([xs, ys], points)
 }
 
-/// The error where a picture needs targets and there are none.
+/// The error for a picture that needs targets.
 pub fn needs_target(shown: &Shown, kind: Kind) -> Failure {
     let (kind, name) = (kind.name(), &shown.output_name);
     Failure::usage(format!("--kind {kind} needs DATA with the column `{name}`"))

@@ -1,4 +1,4 @@
-//! Pictures that fit the model again: to fewer rows, and with fewer iterations.
+//! Pictures that refit the model, to fewer rows or with fewer iterations.
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::search::Split;
@@ -149,7 +149,7 @@ pub fn learning_curve(shown: &Shown, session: &Session<'_>) -> Result<Figure, Fa
         let mut rows = order[..size].to_vec();
         rows.sort_unstable();
         let fitted = match refit.fit(&refit.learner, &rows, session) {
-            // Few rows may be of one class, or fewer than the neighbours.
+            // Few rows may have only one class, or be fewer than the neighbours.
             Err(failure) if !failure.is_interrupt() && size < order.len() => continue,
             fitted => fitted?,
         };
@@ -179,7 +179,7 @@ pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failu
         Some(points) => (points, Scale::linear("epochs"), "training RMSE"),
         None => repeated(shown, session).map(|(points, x, y)| (points, Scale::log(x), y))?,
     };
-    // A step that reaches 0 has no place on a logarithmic axis.
+    // A value of 0 cannot be drawn on a logarithmic axis.
     let points: Vec<(f64, f64)> = points.into_iter().filter(|(_, error)| *error > 0.0).collect();
     if points.is_empty() {
         return Err(Failure::usage("the error is 0 after the first iteration: there is nothing to draw"));
@@ -193,7 +193,7 @@ pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failu
     Ok(figure.figure()?)
 }
 
-/// The course that least mean squares records.
+/// The curve recorded by least mean squares.
 fn recorded(model: &Model) -> Option<Vec<(f64, f64)>> {
     let curve: Vec<CurvePoint> = model.report.read("curve")?;
     Some(curve.iter().map(|at| (at.epoch as f64, at.mse.sqrt())).collect())
@@ -202,7 +202,7 @@ fn recorded(model: &Model) -> Option<Vec<(f64, f64)>> {
 /// A curve with the names of its axes.
 type Course = (Vec<(f64, f64)>, &'static str, &'static str);
 
-/// The model after 1, 2, 4, … iterations, up to those that it took.
+/// The model after 1, 2, 4, … iterations, up to their number in the fit.
 fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
     let solver = shown.model.report.text("solver").unwrap_or_default();
     let is_cg = shown.model.method == Method::Ridge && solver.contains("conjugate gradients");
@@ -243,7 +243,7 @@ fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
     Ok((points, x, y))
 }
 
-/// The learner with at most this many iterations, and the settings that only the report of a model tells.
+/// The learner with at most this many iterations, and the settings that only the report of a model contains.
 fn limited(learner: &AnyLearner, limit: usize, model: &Model) -> AnyLearner {
     let solver = model.report.text("solver").unwrap_or_default();
     match learner.clone() {

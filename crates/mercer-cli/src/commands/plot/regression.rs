@@ -13,11 +13,11 @@ use crate::plot::{
 };
 use crate::score::{Errors, Score};
 
-/// The part of new data that the band of a Gaussian process holds, and the functions drawn from its posterior.
+/// The fraction of new data in the band of a Gaussian process, and the number of functions drawn from its posterior.
 const BAND: f64 = 0.95;
 const DRAWS: usize = 4;
 
-/// More points than this hide a surface.
+/// The most points on a surface; more would hide it.
 const IN_SPACE: usize = 400;
 
 /// The curve of a model of one column.

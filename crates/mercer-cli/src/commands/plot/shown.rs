@@ -1,4 +1,4 @@
-//! The model, the rows it is drawn with, and numbers sampled from it.
+//! The model to draw, its rows, and numbers sampled from it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,29 +14,29 @@ use super::{Kind, Plot};
 use crate::failure::Failure;
 use crate::plot::MOST_CLASSES;
 
-/// Numbers of the rows that are predicted at once: 32 MB.
+/// Numbers in rows predicted at a time: 32 MB.
 const AT_ONCE: usize = 1 << 22;
 
 /// Standard deviations of an output, and functions drawn from its posterior.
 type Spread = (Vec<f64>, Vec<Vec<f64>>);
 
-/// A model with one of its outputs and the rows it is drawn with, in the units of the data.
+/// A model with one of its outputs and the rows to draw, in the units of the data.
 pub struct Shown {
     /// The model.
     pub model: Model,
-    /// The output that is drawn.
+    /// The output to draw.
     pub output: usize,
     /// Its name.
     pub output_name: String,
     /// Names of the features.
     pub names: Vec<String>,
-    /// The data, or without them the rows that the model keeps, or without these the range of its training rows.
+    /// The data, or without data the rows kept in the model, or without these the range of its training rows.
     pub samples: AnySamples<'static>,
-    /// What the samples are.
+    /// The kind of the samples.
     pub rows: RowKind,
     /// The target in each row of the data; NaN where it is missing. None without data or target.
     pub observed: Option<Vec<f64>>,
-    /// The class of each row of the data, for a classifier; none where it is missing or was not trained on.
+    /// The class of each row of the data, for a classifier; `None` if it is missing or was not trained on.
     pub classes: Option<Vec<Option<usize>>>,
     /// The median of each column.
     medians: Vec<f64>,
@@ -44,21 +44,21 @@ pub struct Shown {
     pub notes: Vec<String>,
 }
 
-/// What the rows of a picture are.
+/// The kinds of rows in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowKind {
-    /// The data, which are those that the model was trained on.
+    /// The data on which the model was trained.
     Training,
-    /// The data, which may be others.
+    /// Other data.
     Data,
-    /// No data: the rows that the model keeps.
+    /// The rows kept in the model, without data.
     Kept,
-    /// No data, and a model without rows: the range of the training rows.
+    /// The range of the training rows, without data and without rows in the model.
     Range,
 }
 
 impl RowKind {
-    /// What a legend calls them.
+    /// Their name in a legend.
     pub fn name(self) -> &'static str {
         match self {
             Self::Training => "training rows",
@@ -116,7 +116,7 @@ impl Shown {
         Ok(shown)
     }
 
-    /// A model with the rows that it was trained on.
+    /// A model with its training rows.
     #[cfg(feature = "explore")]
     pub fn of_training(
         model: Model,
@@ -140,12 +140,12 @@ impl Shown {
         if self.has_data() { self.samples.nrows() } else { 0 }
     }
 
-    /// Rows of the data with their observed targets, where these are known.
+    /// Rows of the data with their observed targets, if known.
     pub fn observed(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.observed.iter().flatten().copied().enumerate().filter(|(_, y)| !y.is_nan())
     }
 
-    /// Rows of the data with their classes, where these are known.
+    /// Rows of the data with their classes, if known.
     pub fn labelled(&self) -> Vec<(usize, usize)> {
         let known = self.classes.iter().filter(|_| self.has_data()).flatten().enumerate();
         known.filter_map(|(row, class)| Some((row, (*class)?))).collect()
@@ -161,7 +161,7 @@ impl Shown {
         }
     }
 
-    /// What is drawn without `--kind`, for this many names in `--columns`.
+    /// The default kind of picture, for this many names in `--columns`.
     pub fn default_kind(&self, columns: usize) -> Kind {
         let classes = self.model.classes.as_ref().map(|classes| classes.len());
         let map = match classes {
@@ -206,7 +206,7 @@ impl Shown {
         values
     }
 
-    /// What the columns that are not drawn are held at; empty where every column is drawn.
+    /// The text about the values of columns that are not drawn; empty if every column is drawn.
     pub fn others(&self, drawn: usize) -> String {
         match self.names.len().saturating_sub(drawn) {
             0 => String::new(),
@@ -215,8 +215,8 @@ impl Shown {
         }
     }
 
-    /// Every output of the model where these columns have these values and the others their medians. The places may be outside
-    /// of the domain that the kernel is proven on: a picture needs values, not the proof.
+    /// Every output of the model for these values of these columns, with the others at their medians. The places may be
+    /// outside of the domain on which the kernel is proven: a picture needs values, not the proof.
     pub fn outputs(
         &self,
         columns: &[usize],
@@ -259,8 +259,8 @@ impl Shown {
         Ok(Matrix::from_entries(count, predictor.noutputs(), entries))
     }
 
-    /// The standard deviations of the output that is drawn where a column has these values and the others their medians, and
-    /// functions drawn from its posterior; none of a model without them.
+    /// The standard deviations of the output that is drawn where a column has these values and the others their
+    /// medians, and functions drawn from its posterior; `None` for a model without them.
     pub fn spread(
         &self,
         column: usize,
@@ -289,12 +289,12 @@ impl Shown {
         Ok(self.model.predict(&self.samples, session)?)
     }
 
-    /// The output that is drawn.
+    /// The output to draw.
     pub fn chosen(&self, outputs: &Matrix<f64>) -> Vec<f64> {
         column(outputs, self.output)
     }
 
-    /// What decides between the classes: probabilities where the model has them, else decisions.
+    /// The quantities that decide between the classes: probabilities if the model has them, otherwise decisions.
     pub fn decisions(&self, outputs: &Matrix<f64>) -> Decisions {
         let model = &self.model;
         let columns =
@@ -318,7 +318,7 @@ impl Shown {
         known.flat_map(|known| (0..known.len()).map(|code| known.name(code))).collect()
     }
 
-    /// Which rows are support vectors: those that the model keeps, digit for digit. None for a model of another kind.
+    /// The rows that are support vectors: those equal to rows kept in the model. None for a model of another kind.
     pub fn support_vectors(&self) -> Result<Vec<bool>, Failure> {
         let is_machine = matches!(
             self.model.method,
@@ -335,7 +335,7 @@ impl Shown {
         }
     }
 
-    /// Whether the data are those that the model was trained on: as many rows, among them every row that the model keeps.
+    /// Whether the data are the training data: equally many rows, including every row kept in the model.
     fn is_training_data(&self) -> Result<bool, Failure> {
         let trained = self.model.report.read::<u64>("rows");
         let (Some(kept), Some(trained)) = (self.model.predictor.rows(), trained) else { return Ok(false) };
@@ -348,17 +348,17 @@ impl Shown {
         Ok((0..kept.nrows()).all(|row| known.contains(&digits(kept, row))))
     }
 
-    /// The kernel, where the model has one.
+    /// The kernel, if the model has one.
     pub fn kernel(&self) -> Option<&Kernel> {
         self.model.predictor.kernel()
     }
 
-    /// b of the output that is drawn.
+    /// b of the drawn output.
     pub fn intercept(&self) -> f64 {
         self.model.predictor.expansion().map_or(0.0, |expansion| expansion.intercepts[self.output])
     }
 
-    /// How many terms aᵢ k(cᵢ, ·) the model has.
+    /// The number of terms aᵢ k(cᵢ, ·) of the model.
     pub fn nterms(&self) -> usize {
         self.model.predictor.expansion().map_or(0, |expansion| expansion.centres.nrows())
     }
@@ -393,7 +393,7 @@ impl Shown {
     }
 }
 
-/// What decides between classes at some rows.
+/// The quantities that decide between classes at some rows.
 pub enum Decisions {
     /// The probability of each class.
     Probabilities(Vec<Vec<f64>>),
@@ -408,14 +408,14 @@ pub fn column(matrix: &Matrix<f64>, column: usize) -> Vec<f64> {
     (0..matrix.nrows()).map(|row| matrix.row(row)[column]).collect()
 }
 
-/// The digits of a row.
+/// The exact bits of a row.
 fn digits(samples: &AnySamples<'_>, row: usize) -> Vec<u64> {
     let mut values = vec![0.0; samples.ncols()];
     samples.copy_row(row, &mut values);
     values.iter().map(|value| (value + 0.0).to_bits()).collect()
 }
 
-/// The median of each column. What sparse data do not store is 0. O(n log n) time for n stored values.
+/// The median of each column. Entries that sparse data do not store are 0. O(n log n) time for n stored values.
 fn medians(samples: &AnySamples<'_>) -> Vec<f64> {
     let rows = samples.nrows();
     let mut columns = vec![Vec::new(); samples.ncols()];
@@ -432,7 +432,8 @@ fn medians(samples: &AnySamples<'_>) -> Vec<f64> {
     columns.into_iter().map(median).collect()
 }
 
-/// The rows that a model keeps, in the units of its data; else three rows at the ends and the middle of the training data.
+/// The rows kept in a model, in the units of its data; otherwise three rows at the ends and the middle of the training
+/// data.
 fn kept_or_range(model: &Model, notes: &mut Vec<String>) -> Result<(AnySamples<'static>, RowKind), Failure> {
     let columns = model.predictor.ncols();
     let Some(kept) = model.predictor.rows() else {
@@ -477,7 +478,7 @@ fn kept_or_range(model: &Model, notes: &mut Vec<String>) -> Result<(AnySamples<'
     Ok((AnySamples::F64(samples), RowKind::Kept))
 }
 
-/// The place of a name or number in a list of names; the first where none is given.
+/// The index of a name or number in a list of names; the first by default.
 fn place(flag: &str, asked: Option<&str>, names: &[String]) -> Result<usize, Failure> {
     let Some(asked) = asked else { return Ok(0) };
     let named = names.iter().position(|name| name == asked);

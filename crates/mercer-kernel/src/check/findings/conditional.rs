@@ -1,9 +1,10 @@
 //! Conditionally positive definite formulas: Σᵢⱼ wᵢwⱼk(xᵢ,xⱼ) ≥ 0 for all weights with Σᵢ wᵢp(xᵢ) = 0 for every polynomial p
 //! of degree below m.
 //!
-//! Of order 1 are the negatives of functions of negative type, by the rules of proof. Of higher orders are, on every R^d,
-//! (−1)^⌈β/2⌉·r^β, (−1)^⌈β⌉·(1 + r²)^β and (−1)^(k+1)·r^(2k)·log r with r = |x−z| (Wendland 2005, Theorems 8.15 to 8.17), and
-//! r^(2j) of either sign: each of its terms has degree at most j in x or in z, so that order j + 1 takes it to 0.
+//! Negatives of functions of negative type have order 1, by the rules of proof. Functions of higher orders on every R^d
+//! are (−1)^⌈β/2⌉·r^β, (−1)^⌈β⌉·(1 + r²)^β and (−1)^(k+1)·r^(2k)·log r with r = |x−z| (Wendland 2005, Theorems 8.15 to
+//! 8.17), and r^(2j) of either sign: each of its terms has degree at most j in x or in z, so that order j + 1 takes it
+//! to 0.
 
 use std::fmt;
 
@@ -23,7 +24,7 @@ use crate::formula::Formula;
 pub struct Conditional {
     /// The order m: weights annihilate the polynomials of degree below m. A smaller order is not ruled out.
     pub order: u32,
-    /// That the formula's negative is of negative type, for order 1.
+    /// The proof that the formula's negative is of negative type, for order 1.
     pub proof: Option<Proof>,
     /// Whether the formula was given the value 0 at x = z, where its logarithm has none.
     pub completed: bool,
@@ -41,7 +42,7 @@ pub(super) fn find(about: About<'_>) -> Option<Conditional> {
     if !verify::defined::is_form_of(&form, about.formula, &space) {
         return None;
     }
-    // Beside log |x−z| at x = z, every part of the formula has a value everywhere.
+    // Except log |x−z| at x = z, every part of the formula has a value everywhere.
     if !verify::defined::is_defined(&without_logarithm(about.formula), &space) {
         return None;
     }
@@ -70,7 +71,7 @@ fn ceiling(q: &Q) -> Option<u32> {
     q.ceil().to_integer().to_u32().filter(|n| *n <= 64)
 }
 
-/// The order of c·m, where it is known.
+/// The order of c·m, if known.
 fn order_of(m: &Monomial, c: &Q) -> Option<u32> {
     // Whether the sign is (−1)^n.
     let has_sign = |n: u32| c.is_negative() == (n % 2 == 1);

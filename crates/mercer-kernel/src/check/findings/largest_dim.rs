@@ -7,22 +7,22 @@ use serde_json::{Value as Json, json};
 use super::About;
 use crate::check::{Dim, Needs, Proof, Refutation, Verdict};
 
-/// The largest dimension that is tried.
+/// The largest dimension to try.
 const LARGEST: usize = 12;
 
 /// The dimensions up to which a formula is proven, and the next one.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LargestDim {
-    /// It is positive semidefinite in the dimensions from the least that its columns ask for up to this one.
+    /// It is positive semidefinite in the dimensions from the least that its columns need up to this one.
     pub dim: usize,
     /// The proof in that dimension.
     pub proof: Proof,
-    /// A larger dimension in which it is refuted, and by what; none where none is shown.
+    /// A larger dimension in which it is refuted, and the refutation; `None` if none is known.
     pub refuted: Option<(usize, Refutation)>,
 }
 
-/// Looks for it: each dimension is proven on its own.
+/// Searches for it: each dimension is proven separately.
 pub(super) fn find(about: About<'_>, verdict: &Verdict) -> Option<LargestDim> {
     let needs = Needs::of(about.formula);
     if needs.exactly.is_some() {

@@ -1,8 +1,8 @@
-//! What else is known of a formula beside the verdict: the dimensions and values of `?` for which it is a kernel, whether
-//! it is conditionally positive definite, strictly definite, characteristic, universal, and what would mend it.
+//! Further findings about a formula: the dimensions and values of `?` for which it is a kernel, whether it is
+//! conditionally positive definite, strictly definite, characteristic or universal, and possible repairs.
 //!
 //! Each statement rests on proofs that the checker accepted, on confirmed counter-examples, or on a theorem whose
-//! conditions are checked; where there is none, nothing is said.
+//! conditions are checked; without any of these there is no statement.
 
 mod conditional;
 mod largest_dim;
@@ -25,32 +25,32 @@ use super::{Contradiction, Dim, Domain, Proof, Question, Verdict, search, verify
 use crate::Kernel;
 use crate::formula::Formula;
 
-/// The steps that one question beside the main one may take, and as many again to finish.
+/// The steps that one additional question may take, and as many again to finish.
 const STEPS: u64 = 2_000_000;
 
-/// The steps that all of them together may take.
+/// The steps that all additional questions together may take.
 const ALL_STEPS: u64 = 40_000_000;
 
-/// A verdict, and what else is known of the formula.
+/// A verdict, and further findings about the formula.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Findings {
     /// The verdict.
     pub verdict: Verdict,
-    /// Of a formula with one unknown number `?`: the values for which it is a kernel.
+    /// For a formula with one unknown number `?`: the values for which it is a kernel.
     pub parameter: Option<Ranges>,
-    /// Of a refuted formula: the dimensions up to which it is a kernel.
+    /// For a refuted formula: the dimensions up to which it is a kernel.
     pub largest_dim: Option<LargestDim>,
-    /// Of a formula that is not proven: whether it is conditionally positive definite.
+    /// For a formula that is not proven: whether it is conditionally positive definite.
     pub conditional: Option<Conditional>,
-    /// Of a proven formula: whether it is strictly definite, characteristic and universal.
+    /// For a proven formula: whether it is strictly definite, characteristic and universal.
     pub qualities: Option<Qualities>,
-    /// Of a refuted formula: what makes it a kernel.
+    /// For a refuted formula: changes that make it a kernel.
     pub repairs: Vec<Repair>,
 }
 
 impl Kernel {
-    /// The verdict of [`check`](Self::check), and what else can be proven of the formula.
+    /// The verdict of [`check`](Self::check), and further findings about the formula.
     ///
     /// ```
     /// use mercer_kernel::Kernel;
@@ -111,7 +111,7 @@ impl<'a> About<'a> {
         Self { formula, ..self }
     }
 
-    /// A proof that the checker accepts and that few points do not contradict.
+    /// A proof that the checker accepts and that a few points do not contradict.
     fn proof(self) -> Option<Proof> {
         match self.answer(true)? {
             Verdict::Proven(proof) => Some(proof),
@@ -119,7 +119,7 @@ impl<'a> About<'a> {
         }
     }
 
-    /// The verdict; none where there are both a proof and a counter-example.
+    /// The verdict; `None` if there are both a proof and a counter-example.
     fn verdict(self) -> Option<Verdict> {
         self.answer(false)
     }
@@ -133,7 +133,7 @@ impl<'a> About<'a> {
         answer.ok()
     }
 
-    /// The limit of one more question, where steps are left for it.
+    /// The limit of one more question, if steps are left for it.
     fn begin(self) -> Option<Limit> {
         if self.limit.is_reached() {
             return None;

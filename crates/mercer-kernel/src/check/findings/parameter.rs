@@ -1,8 +1,9 @@
 //! The values of one unknown number `?` for which a formula is a kernel.
 //!
 //! Three kinds of families have a statement about every value: (a − b·r)₊^? (Askey 1973, Golubov 1981) and exp(−c·r^?)
-//! (Schoenberg 1938) by their theorems, and A + ?·B because kernels are a convex cone: the values for which such a
-//! formula is one are an interval. Of other families the values that were tried are named, and nothing is said between them.
+//! (Schoenberg 1938) by their theorems, and A + ?·B because kernels form a convex cone: the values for which such a
+//! formula is a kernel form an interval. For other families the finding lists the values tried, without a statement
+//! between them.
 
 use std::fmt;
 
@@ -21,17 +22,17 @@ use crate::formula::{Formula, Parameter};
 /// Whether a formula is a kernel for the values of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// For all of them.
+    /// For all values.
     Proven,
-    /// For none of them.
+    /// For no value.
     Refuted,
 }
 
-/// An interval of values; none stands for no bound.
+/// An interval of values; `None` means no bound.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Part {
-    /// What is known of its values.
+    /// The finding for its values.
     pub status: Status,
     /// The lower end and whether it belongs to the interval.
     pub low: (Q, bool),
@@ -39,19 +40,19 @@ pub struct Part {
     pub high: Option<(Q, bool)>,
 }
 
-/// The values of `?` for which a formula is proven or refuted; nothing is known of the others.
+/// The values of `?` for which a formula is proven or refuted; others are undecided.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranges {
     /// Intervals and single values, rising.
     pub parts: Vec<Part>,
-    /// The theorem that makes intervals of values.
+    /// The theorem that justifies intervals of values.
     pub reference: &'static str,
-    /// The proofs at the ends of the intervals, where the theorem asks for them, by the value of `?`.
+    /// The proofs at the ends of the intervals, if the theorem needs them, by the value of `?`.
     pub proofs: Vec<(Q, Proof)>,
 }
 
-/// Values that are tried between a proven and a refuted one.
+/// The most values to try between a proven and a refuted one.
 const MOST_TRIED: usize = 16;
 
 /// The steps for one value.
@@ -147,7 +148,7 @@ fn has_dot(formula: &Formula) -> bool {
     *formula == Formula::Dot || formula.children().into_iter().any(has_dot)
 }
 
-/// The degree of a formula in `?`, 0 or 1, where it is a polynomial of it.
+/// The degree of a formula in `?`, 0 or 1, if it is a polynomial in it.
 fn degree(formula: &Formula) -> Option<usize> {
     if is_hole(formula) {
         return Some(1);
@@ -289,7 +290,7 @@ fn simplest(a: &Q, b: &Q) -> Q {
     (low + high) / int(2)
 }
 
-/// What is known at a few values.
+/// The findings at a few values.
 fn tried(about: About<'_>) -> Option<Ranges> {
     let mut probe = Probe { about, proofs: Vec::new() };
     let values = [ratio(1, 2), int(1), ratio(3, 2), int(2), ratio(5, 2), int(3), int(4), int(5)];
@@ -320,7 +321,7 @@ impl Part {
         match self.status {
             Status::Proven => format!("proven for {interval}"),
             Status::Refuted => {
-                // Where nothing lies between the two, "below" or "above" says it.
+                // If nothing lies between the two, "below" or "above" is enough.
                 let touches_next = next.is_some_and(|n| self.high.as_ref().is_some_and(|h| h.0 == n.low.0));
                 let touches_last = last.is_some_and(|l| l.high.as_ref().is_some_and(|h| h.0 == self.low.0));
                 match (touches_next, touches_last) {
@@ -366,7 +367,7 @@ impl fmt::Display for Ranges {
             }
             return write!(f, " ({}; other values: not decided)", self.reference);
         }
-        // What is proven comes first.
+        // Proven values come first.
         let words =
             |i: usize| self.parts[i].words(self.parts.get(i + 1), i.checked_sub(1).map(|j| &self.parts[j]));
         let of = |status: Status| {

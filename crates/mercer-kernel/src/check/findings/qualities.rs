@@ -1,9 +1,9 @@
-//! Strictly definite, characteristic, universal: read off the steps of a proof.
+//! Whether a kernel is strictly definite, characteristic or universal, derived from the steps of a proof.
 //!
 //! A kernel k(x−z) that is continuous and whose spectral measure has all of R^d as its support is strictly positive definite
 //! (Wendland 2005, Theorem 6.8), characteristic (Sriperumbudur et al. 2010, Theorem 9) and universal on compact sets (Micchelli,
-//! Xu, Zhang 2006). A power series in ⟨x,z⟩ with every coefficient > 0 is universal on compact sets (Steinwart 2001). Kernels of finite
-//! rank, and those that do not tell two points apart, are none of the three.
+//! Xu, Zhang 2006). A power series in ⟨x,z⟩ with every coefficient > 0 is universal on compact sets (Steinwart 2001).
+//! Kernels of finite rank, and those that do not distinguish two points, have none of the three properties.
 
 use std::fmt;
 
@@ -22,15 +22,15 @@ use crate::formula::Formula;
 /// Whether a kernel has a property, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Quality {
-    /// It has.
+    /// It has the property.
     Yes(String),
-    /// It has not.
+    /// It does not have the property.
     No(String),
     /// Not known here.
     Unknown,
 }
 
-/// What is known of a proven kernel on its domain.
+/// The properties of a proven kernel on its domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Qualities {
@@ -45,7 +45,7 @@ pub struct Qualities {
 const FULL: &str = "the support of its spectral measure is all of R^d";
 const SERIES: &str = "a power series in <x,z> with every coefficient > 0 (Steinwart 2001)";
 
-/// The qualities that a checked proof shows.
+/// The properties that a checked proof shows.
 pub(super) fn of(proof: &Proof, formula: &Formula) -> Qualities {
     let all = |quality: Quality| Qualities {
         strict: quality.clone(),
@@ -127,7 +127,7 @@ fn vanishes_at_origin(formula: &Formula, proof: &Proof) -> bool {
         && enclose(formula, &origin, &origin, 128).is_ok_and(|value| value.is_zero())
 }
 
-/// Why two points look the same to the kernel, or more points than its rank are dependent.
+/// Why the kernel does not distinguish two points, or why more points than its rank are dependent.
 fn does_not_tell_apart(proof: &Proof) -> Option<String> {
     let claim = &proof.claim;
     // The sphere of R^1 has two points only.
@@ -241,7 +241,7 @@ fn full(proof: &Proof) -> bool {
     match &proof.rule {
         Rule::Formula | Rule::Restriction | Rule::Polarisation => return full(&proof.premises[0]),
         _ if !is_shift_invariant(&claim.form) => return false,
-        // A rule that holds on the domain alone says nothing of the kernel on R^d.
+        // A rule that holds only on the domain gives no statement about the kernel on R^d.
         _ if claim.domain != Domain::All && !is_global(proof) => return false,
         _ => {}
     }
@@ -349,7 +349,8 @@ fn universal(proof: &Proof) -> Option<String> {
     }
     match &proof.rule {
         Rule::Formula | Rule::Restriction | Rule::Polarisation => universal(&proof.premises[0]),
-        // exp(−ψ), and a mixture of exp(−sψ) over all s > 0: a measure that the mixture does not see none of them sees.
+        // exp(−ψ), and a mixture of exp(−sψ) over all s > 0: a measure in the null space of the mixture is in that of
+        // every one of them.
         Rule::Schoenberg | Rule::NegativePower { .. } => universal_exponent(&proof.premises[0]),
         Rule::PowerSeries { function } if has_positive_coefficients(function) => {
             universal_series(&proof.premises[0])

@@ -1,6 +1,6 @@
-//! What makes a refuted formula a kernel: a constant to add, another exponent, a smaller domain, fewer dimensions.
+//! Repairs of a refuted formula: an added constant, another exponent, a smaller domain, or fewer dimensions.
 //!
-//! Each repair is proven before it is shown, as the text that is shown.
+//! Each repair is proven before it is shown, in exactly the form shown.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub struct Repair {
     pub kernel: String,
     /// The dimension in which that is proven.
     pub dim: Dim,
-    /// The domain on which it is.
+    /// The domain on which it is proven.
     pub domain: Domain,
     /// The proof.
     pub proof: Proof,
@@ -48,7 +48,7 @@ impl fmt::Display for Repair {
     }
 }
 
-/// The repairs that are proven, the least change first.
+/// The proven repairs, the smallest change first.
 pub(super) fn find(about: About<'_>, findings: &Findings) -> Vec<Repair> {
     // An unknown value has its own ranges.
     if about.formula.filled() != *about.formula {
@@ -75,10 +75,10 @@ fn text_of(formula: &Formula) -> String {
     Kernel::from_expr(formula.rounded()).to_string()
 }
 
-/// The repair by a changed formula, where its text is proven.
+/// The repair by a changed formula, if its text is proven.
 fn changed(about: About<'_>, formula: &Formula, text: String) -> Option<Repair> {
     let kernel = text_of(formula);
-    // What is shown is what is proven.
+    // The text shown is the one proven.
     let shown = kernel.parse::<Kernel>().ok()?.formula();
     let proof = about.with(&shown).proof()?;
     Some(Repair { text, kernel, dim: about.dim, domain: about.domain, proof })
@@ -133,7 +133,7 @@ fn exponents(formula: &Formula, found: &mut Vec<Q>) {
     formula.children().into_iter().for_each(|part| exponents(part, found));
 }
 
-/// A constant to add. More than enough is enough, too, so that the least one that is proven is found by halving.
+/// A constant to add. Every larger constant also works, so that bisection finds the least proven one.
 fn constant(about: About<'_>, refutation: Option<&Refutation>) -> Option<Repair> {
     // Σᵢⱼ wᵢwⱼ(k + c) = wᵀKw + c(Σ wᵢ)²: nothing helps where the weights sum to 0.
     let Some(Refutation::Points { weights, value, .. }) = refutation else { return None };
@@ -148,7 +148,8 @@ fn constant(about: About<'_>, refutation: Option<&Refutation>) -> Option<Repair>
     };
     let mut low = least.clone();
     let mut best = None;
-    // First guesses: a little, twice, ten and a hundred times what the points ask for, and the round numbers above.
+    // First guesses: slightly more than the points require, and two, ten and a hundred times that, with the round
+    // numbers above.
     for factor in [ratio(101, 100), int(2), int(10), int(100)] {
         let c = two_digits(&(&least * &factor))?;
         if let Some(repair) = add(&c) {

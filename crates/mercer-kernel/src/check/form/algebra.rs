@@ -9,7 +9,7 @@ use super::{Atom, Form, Fun, MOST_TERMS, Monomial, Space};
 use crate::check::exact::{self, Q, as_integer, int, rational_power};
 use crate::check::steps;
 
-/// Products of terms that one question may cost, so that a formula that explodes ends undecided instead of never.
+/// The most products of terms for one question, so that an expanding formula ends undecided instead of never.
 const FUEL: usize = 100_000;
 
 thread_local! {
@@ -31,7 +31,7 @@ fn burn(amount: usize) -> Option<()> {
 pub type Replace<'a> = dyn Fn(&Atom, &Q) -> Option<Form> + 'a;
 
 impl Form {
-    /// A function of forms, its argument's sign and constants made normal.
+    /// A function of forms, with the sign and constants of its argument normalised.
     pub fn call(fun: Fun, mut args: Vec<Self>, space: &Space) -> Option<Self> {
         let flips = args[0].0.values().next().is_some_and(Signed::is_negative);
         match fun {
@@ -143,7 +143,7 @@ impl Form {
         Some(product)
     }
 
-    /// log f, a constant factor taken out.
+    /// log f, with a constant factor extracted.
     pub fn log(&self) -> Option<Self> {
         if let Some((m, c)) = self.single() {
             let exponentials = m.0.keys().all(|a| matches!(a, Atom::Exp(_)));
@@ -173,7 +173,8 @@ impl Form {
         Some(log_of_constant(&content).add(&Self::atom(Atom::Call(Fun::Log, vec![primitive]))))
     }
 
-    /// The positive rational taken out of logarithms and powers: the constant term's size, else the first one's.
+    /// The positive rational extracted from logarithms and powers: the size of the constant term, otherwise of the
+    /// first one.
     fn content(&self) -> Q {
         let constant = self.constant_term();
         let first = self.0.values().next().cloned().unwrap_or_else(Q::one);
@@ -242,7 +243,7 @@ impl Form {
         Some(product)
     }
 
-    /// The form with powers of some atoms replaced, everything around them rebuilt.
+    /// The form with powers of some atoms replaced, and everything around them rebuilt.
     pub fn replace(&self, replace: &Replace<'_>, space: &Space) -> Option<Self> {
         let mut sum = Self::zero();
         for (m, c) in &self.0 {
@@ -330,7 +331,7 @@ fn log_of_constant(c: &Q) -> Form {
     Form::atom(Atom::Call(Fun::Log, vec![Form::constant(c.clone())]))
 }
 
-/// c^e for c > 0, a rational where it is one; none where that is too long to hold.
+/// c^e for c > 0, as a rational if it is one; `None` if that is too long.
 fn power_of_constant(c: &Q, e: &Q) -> Option<Form> {
     match rational_power(c, e) {
         Some(value) => Some(Form::constant(value)),
@@ -341,7 +342,7 @@ fn power_of_constant(c: &Q, e: &Q) -> Option<Form> {
     }
 }
 
-/// Whether the n-th power of a sum is written out: where it has few terms.
+/// Whether the n-th power of a sum is expanded: if it has few terms.
 fn expands(form: &Form, n: i64) -> bool {
     let Ok(n) = u64::try_from(n) else { return false };
     let terms = form.0.len() as u64;
@@ -422,7 +423,7 @@ fn needs_care(form: &Form) -> bool {
     form.0.keys().any(|m| m.0.keys().any(|a| matches!(a, Atom::Power(_) | Atom::Call(..))))
 }
 
-/// A product of powers made normal: sin² = 1 − cos², sinh² = cosh² − 1, |a|² = a², whole powers of sums expanded, and
+/// Normalises a product of powers: sin² = 1 − cos², sinh² = cosh² − 1, |a|² = a², whole powers of sums expanded, and
 /// m/(a + b·m) = (1 − a/(a + b·m))/b.
 fn normal(m: Monomial, space: &Space) -> Option<Form> {
     for (atom, e) in &m.0 {

@@ -10,7 +10,7 @@ use crate::check::exact::{Q, int};
 const MOST_GROUPS: usize = 8;
 
 impl Form {
-    /// The form with ⟨x,z⟩, |x−z|² and the other sums over columns written as sums over disjoint groups; none where that
+    /// The form with ⟨x,z⟩, |x−z|² and the other sums over columns written as sums over disjoint groups; `None` if that
     /// changes nothing or the dimension is not fixed.
     pub fn over_disjoint_columns(&self, space: &Space) -> Option<Self> {
         let Dim::Exactly(d) = space.dim else { return None };

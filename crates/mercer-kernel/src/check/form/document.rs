@@ -1,4 +1,4 @@
-//! Forms in documents: lists of coefficients and products, with every number exact.
+//! Serialises forms: lists of coefficients and products, with every number exact.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ impl<'de> Deserialize<'de> for Opaque {
 }
 
 impl Atom {
-    /// What is wrong with an atom that was read from a document.
+    /// The problem with an atom that was read from a document, if any.
     fn check(&self) -> Result<(), &'static str> {
         match self {
             Self::Dot(cols) | Self::Distance(cols) | Self::Distance1(cols) => check_columns(cols),

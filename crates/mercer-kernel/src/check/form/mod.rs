@@ -21,13 +21,13 @@ use super::exact::{self, Q};
 use super::{Dim, Domain};
 use crate::formula::Written;
 
-/// Most terms a form may have; beyond it a formula counts as too large to reason about.
+/// The most terms of a form; a larger formula is not analysed.
 pub const MOST_TERMS: usize = 600;
 
 /// The columns an atom reads: all of them, or a list.
 pub type Cols = Option<Vec<usize>>;
 
-/// A named kernel that is kept whole: its hyper-parameters are lists, unknown, or its formula is not in the language.
+/// A named kernel that stays an atom: its hyper-parameters are lists or unknown, or its formula is not in the language.
 #[derive(Debug, Clone)]
 pub struct Opaque {
     key: String,
@@ -95,7 +95,7 @@ pub enum Fun {
     Max,
 }
 
-/// What a form is built from.
+/// The atoms of forms.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Atom {
@@ -111,7 +111,7 @@ pub enum Atom {
     NormX(Cols),
     /// |z|.
     NormZ(Cols),
-    /// A named kernel kept whole.
+    /// A named kernel.
     Named(Opaque),
     /// π.
     Pi,
@@ -131,7 +131,7 @@ pub struct Monomial(pub BTreeMap<Atom, Q>);
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Form(pub BTreeMap<Monomial, Q>);
 
-/// Where a form is meant to hold: what its atoms are worth depends on it.
+/// The space on which a form holds; the values of its atoms depend on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Space {
     /// The ambient dimension.
@@ -144,7 +144,7 @@ impl Space {
     /// All points of every dimension.
     pub const EVERYWHERE: Self = Self { dim: Dim::Any, domain: Domain::All };
 
-    /// The number of coordinates an atom with these columns reads, where it is fixed.
+    /// The number of coordinates that an atom with these columns reads, if it is fixed.
     pub fn width(&self, cols: &Cols) -> Option<usize> {
         match (cols, self.dim) {
             (Some(list), _) => Some(list.len()),
@@ -153,13 +153,13 @@ impl Space {
         }
     }
 
-    /// Whether the columns are all there are, on the sphere.
+    /// Whether the domain is the sphere and the columns are all of its columns.
     pub fn on_sphere(&self, cols: &Cols) -> bool {
         self.domain == Domain::Sphere && cols.is_none()
     }
 }
 
-/// On which of the two points a value depends.
+/// The points on which a value depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dependence {
     /// On x alone.
@@ -191,7 +191,7 @@ impl Dependence {
 }
 
 impl Atom {
-    /// On which points its value depends.
+    /// The points on which its value depends.
     pub fn dependence(&self) -> Dependence {
         let none = Dependence::NONE;
         match self {
@@ -220,7 +220,7 @@ impl Monomial {
         Self(BTreeMap::from([(atom, Q::one())]))
     }
 
-    /// On which points its value depends.
+    /// The points on which its value depends.
     pub fn dependence(&self) -> Dependence {
         self.0.keys().fold(Dependence::NONE, |d, a| d.or(a.dependence()))
     }
@@ -257,7 +257,7 @@ impl Monomial {
         self.0.iter().map(inside).max().unwrap_or(0)
     }
 
-    /// The factors that satisfy a condition, and the rest.
+    /// The factors that satisfy a condition, and the others.
     pub fn split(&self, keep: impl Fn(&Atom) -> bool) -> (Self, Self) {
         let (a, b): (BTreeMap<_, _>, BTreeMap<_, _>) =
             self.0.iter().map(|(a, e)| (a.clone(), e.clone())).partition(|(a, _)| keep(a));
@@ -333,7 +333,7 @@ impl Form {
         if self.0.len() == 1 { self.0.iter().next() } else { None }
     }
 
-    /// On which points its value depends.
+    /// The points on which its value depends.
     pub fn dependence(&self) -> Dependence {
         self.0.keys().fold(Dependence::NONE, |d, m| d.or(m.dependence()))
     }
@@ -343,7 +343,7 @@ impl Form {
         self.0.keys().map(Monomial::least_dim).max().unwrap_or(1)
     }
 
-    /// The bits of its longest constant: what tells two constants apart.
+    /// The bits of its longest constant, which bound the precision needed to distinguish two constants.
     pub fn constant_bits(&self) -> u64 {
         self.0.iter().map(|(m, c)| exact::bits(c).max(m.constant_bits())).max().unwrap_or(0)
     }
@@ -382,7 +382,7 @@ impl Form {
         form
     }
 
-    /// The terms that satisfy a condition, and the rest.
+    /// The terms that satisfy a condition, and the others.
     pub fn partition(&self, keep: impl Fn(&Monomial, &Q) -> bool) -> (Self, Self) {
         let (a, b): (BTreeMap<_, _>, BTreeMap<_, _>) =
             self.0.iter().map(|(m, c)| (m.clone(), c.clone())).partition(|(m, c)| keep(m, c));

@@ -77,8 +77,8 @@ impl Form {
         (form.0.len() <= MOST_TERMS).then_some(form)
     }
 
-    /// base^e with products taken apart first, so that √(p·q) keeps its factors. Where the power is defined at all,
-    /// a fractional one may be taken factor by factor as soon as the factors are squares or known not to be negative.
+    /// base^e with products split first, so that √(p·q) keeps its factors. If the power is defined, a fractional one
+    /// may be split into factors that are squares or known not to be negative.
     fn read_power(base: &Formula, e: &Q, cols: &Cols, space: &Space) -> Option<Self> {
         let splits = |part: &Formula| e.is_integer() || never_negative(part);
         match base {

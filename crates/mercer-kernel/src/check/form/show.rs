@@ -1,4 +1,4 @@
-//! Forms as text, in the kernel language where it has the words.
+//! Prints forms, in the kernel language as far as it can express them.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ impl fmt::Display for Form {
         if self.is_zero() {
             return f.write_str("0");
         }
-        // Positive terms first: no text then starts with a minus sign for want of order.
+        // Positive terms come first, so that a text starts with a minus sign only if all terms are negative.
         let (positive, negative): (Vec<_>, Vec<_>) = self.0.iter().partition(|(_, c)| !c.is_negative());
         for (index, (m, c)) in positive.into_iter().chain(negative).enumerate() {
             let sign = match (index, c.is_negative()) {

@@ -1,4 +1,4 @@
-//! Elementary functions of enclosures: arguments reduced, series summed with a bound on what is left out.
+//! Elementary functions of enclosures: reduced arguments, and series with a bound on the remainder.
 
 use num_bigint::BigInt;
 use num_integer::Integer;

@@ -1,7 +1,7 @@
 //! Interval arithmetic at any precision: enclosures `[lo, hi]·2^−bits` with integer end points, rounded outwards.
 //!
-//! A result always contains the true value, so a sign read off an enclosure is a proof of that sign. Fixed point
-//! suits quadratic forms with heavy cancellation: the precision is simply raised until the sign shows.
+//! A result always contains the true value, so that the sign of an enclosure proves the sign of the value. Fixed point
+//! suits quadratic forms with heavy cancellation: the precision is raised until the sign is known.
 
 mod functions;
 
@@ -81,7 +81,7 @@ impl Interval {
         self.lo.is_zero() && self.hi.is_zero()
     }
 
-    /// Whether the two enclosures have no value in common.
+    /// Whether the two enclosures are disjoint.
     pub fn is_apart(&self, other: &Self) -> bool {
         self.hi < other.lo || other.hi < self.lo
     }

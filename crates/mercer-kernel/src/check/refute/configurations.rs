@@ -1,4 +1,4 @@
-//! Finite sets of points worth trying: few and round ones first, then lines, grids, simplices, polygons.
+//! Finite sets of candidate points: a few round ones first, then lines, grids, simplices and polygons.
 
 use std::iter;
 
@@ -9,7 +9,7 @@ pub type Pool = Vec<Vec<f64>>;
 
 const SPACINGS: [f64; 10] = [1.0, 0.5, 0.25, 2.0, 0.1, 0.75, 3.0, 0.05, 6.0, 0.02];
 
-/// Round points near the origin: what a person tries first.
+/// Round points near the origin.
 pub fn small(dim: usize) -> Pool {
     let mut pool = vec![vec![0.0; dim]];
     for value in
@@ -79,7 +79,7 @@ pub fn structured(dim: usize) -> impl Iterator<Item = Pool> {
     lines.chain(simplices).chain(grids).chain(polygons).chain(lattices)
 }
 
-/// The set moved into the domain; points that cannot be are left out.
+/// The set moved into the domain, without points that cannot be moved.
 pub fn fit(pool: &Pool, domain: Domain) -> Pool {
     let mut fitted: Pool = match domain {
         Domain::All => pool.clone(),
@@ -117,7 +117,7 @@ fn fit_into_box(pool: &Pool, low: f64, high: f64) -> Pool {
     let is_inside = |p: &&Vec<f64>| p.iter().all(|c| low <= *c && *c <= high);
     let mut fitted: Pool = pool.iter().filter(is_inside).cloned().collect();
     if fitted.len() * 3 < pool.len() {
-        // A few points far out would draw the others together.
+        // A few distant points would contract the others.
         let near = |c: &f64| c.clamp(-3.0, 3.0);
         let least = pool.iter().flatten().map(near).fold(f64::INFINITY, f64::min);
         let most = pool.iter().flatten().map(near).fold(f64::NEG_INFINITY, f64::max);

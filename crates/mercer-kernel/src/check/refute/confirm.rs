@@ -1,4 +1,4 @@
-//! Confirmation of a counter-example in interval arithmetic, from nothing but the formula, the points and the weights.
+//! Confirmation of a counter-example in interval arithmetic, from only the formula, the points and the weights.
 
 use crate::check::enclose::enclose;
 use crate::check::exact::Q;
@@ -38,7 +38,7 @@ pub fn negative_form(formula: &Formula, points: &[Vec<Q>], weights: &[Q], limit:
     None
 }
 
-/// Both values where enclosures of k(x,z) and k(z,x) have nothing in common.
+/// Both values if enclosures of k(x,z) and k(z,x) are disjoint.
 pub fn asymmetric(formula: &Formula, x: &[Q], z: &[Q]) -> Option<(f64, f64)> {
     let (forward, backward) = (enclose(formula, x, z, 128).ok()?, enclose(formula, z, x, 128).ok()?);
     forward.is_apart(&backward).then(|| (forward.midpoint(), backward.midpoint()))

@@ -1,4 +1,4 @@
-//! The last resort: move the points of the most promising set downhill on the least relative eigenvalue.
+//! The last resort: moves the points of the most promising set to decrease the least relative eigenvalue.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,7 +9,7 @@ use super::spectrum::Gram;
 use crate::check::Domain;
 use crate::check::verdict::Refutation;
 
-/// Most points that are moved together.
+/// The most points moved together.
 const POINTS: usize = 14;
 
 /// Moves without improvement before the search stops.

@@ -20,7 +20,7 @@ use crate::formula::Formula;
 use configurations::Pool;
 use spectrum::Gram;
 
-/// What the search for a proof learnt that helps to refute.
+/// Hints for a refutation from the search for a proof.
 #[derive(Debug, Clone, Default)]
 pub struct Hints {
     /// Orders n at which a power series in ⟨x,z⟩ has a negative coefficient.
@@ -32,24 +32,25 @@ pub struct Hints {
 /// The search's state: the question, the limit, and the lowest relative eigenvalue so far.
 pub struct Search<'a> {
     formula: &'a Formula,
-    /// The formula in doubles, to look for candidates.
+    /// The formula in doubles, for the search of candidates.
     expr: Expr,
     dim: Dim,
     domain: Domain,
     limit: Limit,
-    /// What was seen, for an undecided verdict.
+    /// The observations, for an undecided verdict.
     pub evidence: Evidence,
     best: Option<(f64, Pool)>,
-    /// Relative eigenvalues above this are taken for rounding; it grows with every candidate that was.
+    /// Relative eigenvalues above this are treated as rounding errors; the limit grows with every candidate that was
+    /// one.
     doubt: f64,
     /// Candidates that interval arithmetic did not confirm.
     refusals: Cell<usize>,
 }
 
-/// Refusals after which the formula is taken to defeat doubles.
+/// The number of unconfirmed candidates after which the search stops trusting double precision.
 const MOST_REFUSALS: usize = 30;
 
-/// The steps that the confirmation of a counter-example may take when no others are left.
+/// The steps reserved for the confirmation of a counter-example.
 const CONFIRMATION: u64 = 200_000;
 
 impl<'a> Search<'a> {
@@ -68,7 +69,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A counter-example that is confirmed in interval arithmetic, small ones first.
+    /// A counter-example confirmed in interval arithmetic; small ones are tried first.
     pub fn run(&mut self, least_dim: usize, hints: &Hints) -> Option<Refutation> {
         let dims: Vec<usize> = match self.dim {
             Dim::Exactly(d) => vec![d],
@@ -176,7 +177,7 @@ impl<'a> Search<'a> {
         eval(&self.expr, &double(x), &double(z)).ok()
     }
 
-    /// A point at which the formula is negative although doubles hardly see it.
+    /// A point at which the formula is negative by less than rounding errors of doubles.
     fn barely_negative(&self, pool: &Pool) -> Option<Refutation> {
         pool.iter().take(3).find_map(|p| {
             let value = eval(&self.expr, p, p).ok()?;
@@ -184,7 +185,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// A far point, or a pair of opposite ones, at which a term that grows faster than the others shows its sign.
+    /// A far point, or a pair of opposite ones, at which the sign of the fastest-growing term dominates.
     fn growing(&self, dim: usize) -> Option<Refutation> {
         if !matches!(self.domain, Domain::All | Domain::Orthant) {
             return None;

@@ -72,7 +72,7 @@ pub fn value_steps(expr: &Expr, dim: usize) -> usize {
     1 + nodes(expr) * (8 + dim) / 32
 }
 
-/// Weights with few digits near a direction of negative curvature: small integers where they do.
+/// Weights with few digits near a direction of negative curvature: small integers if these are enough.
 pub fn round_weights(gram: &Gram, vector: &[f64], lowest: f64) -> Vec<f64> {
     let largest = vector.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
     let sign =

@@ -51,7 +51,7 @@ fn project(y: &[f64]) -> Vec<f64> {
     y.iter().map(|c| 2.0 * c / (squared + 1.0)).chain([(squared - 1.0) / (squared + 1.0)]).collect()
 }
 
-/// The rational point of the sphere that a double one from this module stands for.
+/// The rational point of the sphere approximated by a double one from this module.
 pub fn exact(point: &[f64]) -> Option<Vec<Q>> {
     if point.iter().all(|c| c.abs() == 1.0 || *c == 0.0) {
         return point.iter().map(|c| exact::from_decimal(*c)).collect();

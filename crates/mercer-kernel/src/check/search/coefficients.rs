@@ -12,7 +12,7 @@ type Series = Vec<Q>;
 /// The bits that a coefficient may have.
 const MOST_BITS: u64 = 6_000;
 
-/// The coefficients of `function` below order `n`, and whether they are exact; none where they are too long to hold.
+/// The coefficients of `function` below order `n`, and whether they are exact; `None` if they are too long to hold.
 pub fn first(function: &Form, n: usize) -> Option<(Series, bool)> {
     if function.constant_bits().saturating_mul(n as u64) > MOST_BITS {
         return None;
@@ -104,7 +104,7 @@ fn start(c: &Q, at_zero: i64, f: impl Fn(f64) -> f64, exact: &mut bool) -> Optio
     if c.is_zero() { Some(int(at_zero)) } else { near(f(exact::to_f64(c)), exact) }
 }
 
-/// Counts the steps of `terms` products that were added up to numbers as long as `like`.
+/// Counts the steps of `terms` products whose sums are as long as `like`.
 fn count(terms: usize, like: Option<&Q>) {
     let words = like.map_or(0, |q| q.numer().bits().max(q.denom().bits())) as usize / 64;
     steps::count(terms * (8 + words * words));

@@ -1,4 +1,4 @@
-//! Proofs that follow the formula as it was written, where its normal form hides the way.
+//! Proofs that follow the structure of the formula as written, for formulas whose normal form hides it.
 
 use num_traits::One;
 

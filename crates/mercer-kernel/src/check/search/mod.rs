@@ -1,4 +1,4 @@
-//! The search for a proof: which rule might give a form, and from what. It may guess; the checker decides.
+//! The search for a proof: rules that may give a form, and their premises. It may guess; the checker decides.
 
 mod coefficients;
 mod expression;
@@ -18,17 +18,17 @@ use super::verify;
 use super::{Dim, Domain};
 use crate::formula::Formula;
 
-/// What the search came to.
+/// The result of the search.
 pub struct Found {
     /// A proof, not yet checked as a whole.
     pub proof: Option<Proof>,
     /// A theorem that refutes, not yet checked.
     pub theorem: Option<Theorem>,
-    /// What helps to find points.
+    /// Hints for finding points.
     pub hints: Hints,
 }
 
-/// Looks for a proof that `formula` is positive semidefinite, on the domain itself and then on larger sets.
+/// Searches for a proof that `formula` is positive semidefinite, on the domain itself and then on larger sets.
 pub fn prove(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Found {
     let mut found = Found { proof: None, theorem: None, hints: Hints::default() };
     let space = Space { dim, domain };
@@ -77,7 +77,7 @@ pub fn prove(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Found
     found
 }
 
-/// Looks for a proof that `formula` is of negative type, on the domain itself and then on all of R^d.
+/// Searches for a proof that `formula` is of negative type, on the domain itself and then on all of R^d.
 pub fn prove_negative_type(formula: &Formula, dim: Dim, domain: Domain, limit: Limit) -> Option<Proof> {
     let space = Space { dim, domain };
     let form = Form::of(formula, &space)?;
@@ -98,7 +98,7 @@ pub fn prove_negative_type(formula: &Formula, dim: Dim, domain: Domain, limit: L
 /// The deepest nesting of rules.
 const DEEPEST: usize = 14;
 
-/// A search on one space, with what it already knows.
+/// A search on one space, with its cached results.
 struct Prover {
     space: Space,
     limit: Limit,
@@ -121,7 +121,7 @@ impl Prover {
         }
     }
 
-    /// A step that the checker accepts, or nothing.
+    /// The step, if the checker accepts it.
     fn conclude(&self, property: Property, form: Form, rule: Rule, premises: Vec<Proof>) -> Option<Proof> {
         let claim = Claim { property, form, dim: self.space.dim, domain: self.space.domain };
         let proof = Proof { claim, rule, premises, note: None };

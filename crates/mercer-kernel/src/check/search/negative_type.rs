@@ -1,4 +1,4 @@
-//! Which rule might show a form to be of negative type.
+//! Rules that may show that a form is of negative type.
 
 use num_traits::{One, Signed};
 

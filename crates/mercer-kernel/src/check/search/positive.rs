@@ -1,4 +1,4 @@
-//! Which rule might show a form to be a kernel.
+//! Rules that may show that a form is a kernel.
 
 use std::collections::BTreeMap;
 
@@ -362,7 +362,8 @@ impl Prover {
         None
     }
 
-    /// Σ k(x,z)·Σᵢⱼ cᵢⱼfᵢ(x)fⱼ(z): the terms sorted by what reads both points, one kernel and one matrix (cᵢⱼ) each.
+    /// Σ k(x,z)·Σᵢⱼ cᵢⱼfᵢ(x)fⱼ(z): terms are grouped by their factor in both points, with one kernel and one matrix
+    /// (cᵢⱼ) each.
     fn by_joint_part(&mut self, form: &Form) -> Option<Proof> {
         let mut groups: BTreeMap<Monomial, Form> = BTreeMap::new();
         for (m, c) in &form.0 {
@@ -447,7 +448,7 @@ impl Prover {
     }
 }
 
-/// The constant in front of a term, and the rest of it.
+/// The constant factor of a term, and the term without it.
 pub(super) fn weight(m: &Monomial, c: &Q) -> (Form, Monomial) {
     let (constant, rest) = m.split(|a| a.dependence().is_constant());
     (Form::term(c.clone(), constant), rest)

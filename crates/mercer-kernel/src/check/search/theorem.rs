@@ -10,7 +10,7 @@ use crate::check::verdict::Theorem;
 use crate::check::verify::{density, gegenbauer, radial, series};
 use crate::check::{Dim, Domain};
 
-/// Fills in what refutes a form, or helps to.
+/// Adds refuting theorems or hints for a form.
 pub fn hints(form: &Form, space: &Space, found: &mut Found) {
     let dot = Form::atom(Atom::Dot(None));
     let function = view::as_function_of(form, &dot, space);

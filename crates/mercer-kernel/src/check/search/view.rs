@@ -60,7 +60,7 @@ pub fn term_as_function_of(m: &Monomial, base: &Form, space: &Space) -> Option<F
     Some(product)
 }
 
-/// The natural number k and the rest with m = part^k·rest, k as large as it can be in one go.
+/// The natural number k and the remaining factor with m = part^k·rest, with k as large as possible in one step.
 fn divide(m: &Monomial, part: &Monomial) -> (Q, Monomial) {
     let mut times: Option<Q> = None;
     for (atom, e) in &part.0 {
@@ -79,7 +79,7 @@ fn divide(m: &Monomial, part: &Monomial) -> (Q, Monomial) {
     (times, Monomial(rest))
 }
 
-/// Parts of a form that it may be a function of, plain ones first.
+/// Parts of which a form may be a function, simple ones first.
 pub fn bases(form: &Form) -> Vec<Form> {
     let mut atoms = BTreeSet::new();
     let mut parts = BTreeSet::new();

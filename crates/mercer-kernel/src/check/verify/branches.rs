@@ -1,8 +1,8 @@
-//! Where formulas and forms change their branch.
+//! The branches of formulas and forms.
 //!
-//! Two analytic functions that agree near a point agree everywhere. Minima, maxima and absolute values are analytic in pieces
-//! only, so values have to be compared in each piece: [`Branches`] looks for points on both sides of every comparison that
-//! such a function makes.
+//! Two analytic functions that agree near a point agree everywhere. Minima, maxima and absolute values are only
+//! piecewise analytic, so that values must be compared in each piece: [`Branches`] finds points on both sides of every
+//! comparison in such a function.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::formula::Formula;
 /// The bits after the point to which the sides of a comparison are known.
 const BITS: u32 = 192;
 
-/// How often values are compared in one piece.
+/// The number of comparisons in one piece.
 const TIMES: usize = 2;
 
 /// One side of a comparison.
@@ -59,7 +59,7 @@ impl Branches {
         }
     }
 
-    /// Adds those of a form.
+    /// Adds the comparisons of a form.
     pub(super) fn add_form(&mut self, form: &Form) {
         form.0.keys().for_each(|m| self.add_product(m));
     }
@@ -90,7 +90,7 @@ impl Branches {
         }
     }
 
-    /// Adds those of a formula.
+    /// Adds the comparisons of a formula.
     pub(super) fn add_formula(&mut self, formula: &Formula) {
         self.add_part(formula, None);
     }
@@ -123,8 +123,7 @@ impl Branches {
         formula.children().into_iter().for_each(|part| self.add_part(part, columns));
     }
 
-    /// The branches that are taken at a pair of points: for each comparison which side is greater, none where that is
-    /// not known.
+    /// The branches at a pair of points: for each comparison, which side is greater, or `None` if unknown.
     fn taken_at(&self, pair: &Pair) -> Vec<Option<bool>> {
         let greater = |[a, b]: &[Side; 2]| {
             let difference = a.at(pair).ok()?.sub(&b.at(pair).ok()?);
@@ -137,7 +136,7 @@ impl Branches {
         self.comparisons.iter().map(greater).collect()
     }
 
-    /// Whether no pair of points of the space takes the branch that a comparison was not seen to take.
+    /// Whether no pair of points of the space takes the branch that was not observed for a comparison.
     fn is_excluded(&self, index: usize, greater: bool, space: &Space) -> bool {
         let range = match &self.comparisons[index] {
             [Side::Form(a), Side::Form(b)] => Range::of(&a.sub(b), space),
@@ -171,14 +170,14 @@ impl<'a> Seen<'a> {
         Self { branches, pieces: BTreeMap::new() }
     }
 
-    /// Whether values are still to be compared in the piece of a pair, which then counts as one more.
+    /// Whether values must still be compared in the piece of a pair; counts the comparison.
     pub(super) fn wants(&mut self, pair: &Pair) -> bool {
         let count = self.pieces.entry(self.branches.taken_at(pair)).or_default();
         *count += 1;
         *count <= TIMES
     }
 
-    /// Whether every comparison was seen to go both ways, or cannot.
+    /// Whether both outcomes of every comparison were observed or are impossible.
     pub(super) fn is_complete(&self, space: &Space) -> bool {
         (0..self.branches.comparisons.len()).all(|i| {
             [true, false].into_iter().all(|way| {

@@ -17,7 +17,7 @@ use crate::check::form::{Cols, Form, Space};
 use crate::check::interval::Interval;
 use crate::check::steps;
 
-/// The highest dimension whose density is written out.
+/// The highest dimension with an explicit density.
 const HIGHEST_DIM: usize = 41;
 
 /// The function minus its limit, which has a density; the limit is a kernel of its own where it is ≥ 0.
@@ -48,7 +48,7 @@ pub(super) fn is_negative_at(form: &Form, space: &Space, y: &Q) -> bool {
     reads_all && value.is_some_and(|v| v.is_negative())
 }
 
-/// The distance from which on a form is constant.
+/// The distance beyond which a form is constant.
 pub(super) fn reach(form: &Form) -> Option<Q> {
     piecewise::read(form)?.1.ends.pop()
 }
@@ -211,7 +211,7 @@ fn is_nonnegative(f: &Piecewise, d: usize) -> bool {
     }
 }
 
-/// Whether F ≥ 0 for 0 ≤ w² ≤ y, by its power series with a bound of what is left off.
+/// Whether F ≥ 0 for 0 ≤ w² ≤ y, by its power series with a bound on the remainder.
 fn is_nonnegative_up_to(f: &Piecewise, d: usize, y: &Q) -> bool {
     let half = ratio(d as i64, 2);
     let reach = support(f);
@@ -239,7 +239,7 @@ fn is_nonnegative_up_to(f: &Piecewise, d: usize, y: &Q) -> bool {
 /// Coefficients of powers of w, negative ones among them.
 type Laurent = BTreeMap<i64, Q>;
 
-/// For each end c, what stands in front of cos(cw) and of sin(cw).
+/// For each end c, the coefficients of cos(cw) and of sin(cw).
 struct Waves(BTreeMap<Q, [Laurent; 2]>);
 
 impl Waves {

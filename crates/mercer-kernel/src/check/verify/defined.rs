@@ -1,4 +1,4 @@
-//! Where a formula, or a form, has a value.
+//! The points at which a formula or a form is defined.
 
 use num_traits::Signed;
 
@@ -146,7 +146,7 @@ impl Part<'_> {
     }
 }
 
-/// The rational number that a formula without points is.
+/// The rational value of a formula without points.
 fn constant(formula: &Formula) -> Option<Q> {
     fn has_points(formula: &Formula) -> bool {
         let own = matches!(

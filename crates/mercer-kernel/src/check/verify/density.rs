@@ -191,7 +191,7 @@ const MIXTURE_BITS: u32 = 96;
 /// Whether F(v) = Σ C_a·exp(−v/a) ≥ 0 for v ≥ 0: slowest decay first, by partial sums, else by bisection.
 fn mixture_is_nonnegative(parts: &[(Q, Polynomial)], d: usize) -> bool {
     let half = ratio(-(d as i64), 2);
-    // Only ratios of the weights matter: (a/a₁)^(−d/2) is rational more often than a^(−d/2).
+    // Only the ratios of weights matter: (a/a₁)^(−d/2) is rational more often than a^(−d/2).
     let Some(first_rate) = parts.last().map(|(a, _)| a.clone()) else { return false };
     let mut scaled: Vec<(Q, Interval)> = Vec::new();
     let (mut exact_partial, mut partial) = (Some(Q::zero()), Interval::integer(0, MIXTURE_BITS));
@@ -335,8 +335,8 @@ fn exponentials_together(groups: &Groups, width: Option<usize>) -> Option<bool> 
     Some(polynomial::nonnegative_on_half_line(&numerator))
 }
 
-/// Σ cᵢaᵢ(aᵢ² + w)^(−m): each power falls as its rate grows, so partial sums of cᵢaᵢ ≥ 0 from the slowest rate on suffice,
-/// whatever m is.
+/// Σ cᵢaᵢ(aᵢ² + w)^(−m): each power falls as its rate grows, so partial sums of cᵢaᵢ ≥ 0 from the slowest rate on
+/// suffice for every m.
 fn exponentials_by_partial_sums(groups: &Groups) -> bool {
     let mut partial = Q::zero();
     groups.iter().all(|(a, c)| {

@@ -1,8 +1,9 @@
-//! What the algebra of forms makes of a rule's premises.
+//! The conclusion of a rule by the algebra of forms.
 //!
-//! Values at points do not tell apart two functions that differ by less than the bits to which they are compared, or only in a
-//! region without such a point. The algebra tells them apart, but a mistake in it would be a false proof. A claim therefore has
-//! to pass both: it has the values that its rule asks for, and it is the form that the algebra arrives at.
+//! Values at points do not distinguish two functions that differ by less than the precision of the comparison, or only
+//! in a region without such a point. The algebra distinguishes them, but a mistake in it would be a false proof. A
+//! claim must therefore pass both: it has the values that its rule requires, and it is the form that the algebra
+//! derives.
 
 use num_traits::One;
 
@@ -12,14 +13,15 @@ use crate::check::form::{Atom, Cols, Form, Space};
 use crate::check::proof::{Claim, Property, Rule};
 use crate::formula::Formula;
 
-/// Whether the algebra reads a formula as this form.
+/// Whether the algebra converts a formula to this form.
 pub(super) fn is_read_as(formula: &Formula, form: &Form, space: &Space) -> bool {
     let is_form = |read: &Form| is_same(read, form, space);
     Form::of(formula, space)
         .is_some_and(|read| is_form(&read) || read.over_disjoint_columns(space).is_some_and(|r| is_form(&r)))
 }
 
-/// Whether a claim is the form that the algebra makes of its premises by a rule. Rules that do not say what it is accept all.
+/// Whether a claim is the form that the algebra derives from the premises by a rule. Rules that do not determine the
+/// form accept all.
 pub(super) fn is_derived(claim: &Claim, rule: &Rule, premises: &[&Claim]) -> bool {
     let space = &claim.space();
     let forms: Vec<&Form> = premises.iter().map(|p| &p.form).collect();
@@ -87,7 +89,7 @@ fn reflections(premise: &Claim, space: &Space) -> Vec<Form> {
     found
 }
 
-/// Whether the algebra knows two forms to be one.
+/// Whether two forms are equal by the algebra.
 pub(super) fn is_same(a: &Form, b: &Form, space: &Space) -> bool {
     let written_out = || Some(written_out(a, space)? == written_out(b, space)?);
     a == b || written_out() == Some(true)

@@ -1,7 +1,7 @@
-//! The checker: accepts a proof only where every rule application follows from the tree alone.
+//! The checker: accepts a proof only if every rule application follows from the tree alone.
 //!
 //! It shares no code with [`search`](super::search), and it does not rely on the algebra of the normal form alone: two forms are
-//! equal to it, or one is the formula, where the algebra says so ([`derive`]) and enclosures of their values at exact points of
+//! equal to it, or one is the formula, if the algebra says so ([`derive`]) and enclosures of their values at exact points of
 //! the domain agree ([`value`]).
 
 mod branches;
@@ -39,13 +39,13 @@ use step::step;
 pub(crate) use value::is_nonnegative_constant;
 use value::{Care, Ground, of_form};
 
-/// Why a proof was not accepted.
+/// Why a proof was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{rule}: {reason}")]
 pub struct Rejection {
     /// The rule that was misapplied.
     pub rule: &'static str,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
 }
 
@@ -135,7 +135,7 @@ fn check_step(proof: &Proof, care: Care) -> Result<(), Rejection> {
         .map_err(|reason| Rejection { rule: proof.rule.name(), reason })
 }
 
-/// Whether the last step of a proof follows from its premises' claims, which are not looked into.
+/// Whether the last step of a proof follows from its premises' claims, which are not verified.
 pub fn follows(proof: &Proof) -> bool {
     check_step(proof, Care::Full).is_ok()
 }

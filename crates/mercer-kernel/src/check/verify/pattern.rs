@@ -1,4 +1,4 @@
-//! Shapes of forms that rules ask for.
+//! Patterns of forms in rules.
 
 use num_traits::{One, Signed, Zero};
 
@@ -35,7 +35,7 @@ pub(super) fn has_column_weights(
     let mut named: Vec<usize> = terms.iter().flat_map(|(cols, _)| cols.iter().flatten().copied()).collect();
     named.sort_unstable();
     named.dedup();
-    // One column that no choice names stands for all of them.
+    // One column outside of all choices represents all such columns.
     let others = match space.dim {
         Dim::Exactly(d) => (0..d).find(|j| named.binary_search(j).is_err()),
         Dim::Any => Some(usize::MAX),

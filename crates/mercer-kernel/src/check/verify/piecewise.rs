@@ -76,7 +76,7 @@ impl Piecewise {
         Self { ends: Vec::new(), pieces: vec![p] }
     }
 
-    /// The pieces of both functions on common intervals, put together.
+    /// The pieces of both functions, combined on common intervals.
     fn merge(&self, other: &Self, put: impl Fn(&[Q], &[Q]) -> Polynomial) -> Option<Self> {
         let mut ends: Vec<Q> = self.ends.iter().chain(&other.ends).cloned().collect();
         ends.sort();
@@ -174,7 +174,7 @@ pub(super) fn nonnegative_between(p: &[Q], low: &Q, high: Option<&Q>) -> bool {
     polynomial::nonnegative_on_half_line(&on_half_line(p, low, high))
 }
 
-/// Whether p ≥ 0, or p ≤ 0, on an interval; none where neither is shown.
+/// Whether p ≥ 0, or p ≤ 0, on an interval; `None` if neither is shown.
 fn sign_between(p: &[Q], low: &Q, high: Option<&Q>) -> Option<bool> {
     if nonnegative_between(p, low, high) {
         return Some(true);
@@ -183,7 +183,7 @@ fn sign_between(p: &[Q], low: &Q, high: Option<&Q>) -> Option<bool> {
     nonnegative_between(&negated, low, high).then_some(false)
 }
 
-/// Adds the rational points at which p changes its sign; none where they are not all found.
+/// Adds the rational points at which p changes its sign; `None` if they are not all found.
 fn crossings(p: &[Q], low: &Q, high: Option<&Q>, depth: usize, found: &mut Vec<Q>) -> Option<()> {
     if sign_between(p, low, high).is_some() {
         return Some(());

@@ -7,7 +7,7 @@ use super::value::is_nonnegative_constant;
 use crate::check::exact::Q;
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
 
-/// How a function of r ≥ 0 bends and where it goes; both flags of a pair hold for constants and straight lines.
+/// The convexity and monotonicity of a function of r ≥ 0; both flags of a pair hold for constants and straight lines.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     convex: bool,

@@ -13,7 +13,7 @@ use crate::check::exact::{self, Q, as_integer, int, ratio};
 use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
 use crate::check::interval::{Fault, Interval};
 
-/// All values lie between two numbers; none stands for no bound.
+/// An interval that contains all values; `None` means no bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     /// A lower bound.
@@ -136,7 +136,7 @@ impl Range {
 
     fn computed(form: &Form, space: &Space) -> Self {
         let direct = of_sum(form, space);
-        // ⟨x,z⟩ = (|x|² + |z|² − |x−z|²)/2 often bounds what the other writing does not.
+        // ⟨x,z⟩ = (|x|² + |z|² − |x−z|²)/2 often gives bounds that the original form does not.
         match rewrite::through_distance(form, space) {
             Some(other) => direct.intersect(&of_sum(&other, space)),
             None => direct,
@@ -323,7 +323,7 @@ fn power_bound(q: &Q, e: &Q, up: bool) -> Option<Q> {
 }
 
 fn of_sum(form: &Form, space: &Space) -> Range {
-    // A common factor bounds what its terms alone do not: |x||z| − |x||z|/2.
+    // A common factor gives bounds that the separate terms do not: |x||z| − |x||z|/2.
     let (common, rest) = factor(form);
     if !common.0.is_empty() {
         return of_product(&common, space).mul(&of_sum(&rest, space));

@@ -1,7 +1,7 @@
-//! Forms read again: with |x−z| for ⟨x,z⟩, at z = x, at z = 0, with the points exchanged.
+//! Rewritten forms: with |x−z| for ⟨x,z⟩, at z = x, at z = 0, or with the points exchanged.
 //!
-//! The algebra of forms only proposes what they are then; each proposal is accepted where its values agree with those of
-//! the form it came from.
+//! The algebra of forms only proposes them; each proposal is accepted if its values agree with those of the original
+//! form.
 
 use num_traits::{One, Signed};
 
@@ -36,7 +36,7 @@ fn power_of(atom: Atom, e: &Q) -> Form {
     Form::term(Q::one(), Monomial([(atom, e.clone())].into()))
 }
 
-/// The proposal where its value at every pair is the form's value at the pair that `at` makes of it.
+/// The proposal, if its value at every pair is the form's value at the pair mapped by `at`.
 fn accepted(proposal: Option<Form>, form: &Form, at: fn(&Pair) -> Pair, space: &Space) -> Option<Form> {
     let proposal = proposal?;
     let ground = Ground::of(&[form, &proposal], space, Care::Full);
@@ -45,7 +45,7 @@ fn accepted(proposal: Option<Form>, form: &Form, at: fn(&Pair) -> Pair, space: &
     agrees.then_some(proposal)
 }
 
-/// ⟨x,z⟩ written as (|x|² + |z|² − |x−z|²)/2; none where that changes nothing.
+/// ⟨x,z⟩ written as (|x|² + |z|² − |x−z|²)/2; `None` if that changes nothing.
 pub(super) fn through_distance(form: &Form, space: &Space) -> Option<Form> {
     let proposal = form.replace(
         &|atom, e| match atom {
@@ -120,8 +120,8 @@ pub(super) fn at_origin(form: &Form, space: &Space) -> Option<Form> {
     accepted(proposal, form, Pair::to_origin, space)
 }
 
-/// The form with a minimum, a maximum or an absolute value replaced by the argument that bounds show it to take; none where they
-/// decide nothing.
+/// The form with a minimum, a maximum or an absolute value replaced by the argument that bounds show it to take; `None`
+/// if they decide nothing.
 pub(in crate::check) fn decided(form: &Form, space: &Space) -> Option<Form> {
     if !mentioned(form, &|a| matches!(a, Atom::Call(Fun::Min | Fun::Max | Fun::Abs, _))) {
         return None;

@@ -1,4 +1,4 @@
-//! One rule application at a time: does the claim follow from the premises' claims?
+//! Verifies single rule applications: whether the claim follows from the premises' claims.
 
 use num_traits::{One, Signed};
 
@@ -29,8 +29,8 @@ fn ensure(condition: bool, reason: &str) -> Outcome {
 
 /// Checks one rule application: the claim follows from the premises' claims.
 ///
-/// A form that a rule without premises claims has a value at all points of its space: a power, a logarithm or an inverse
-/// function is only taken where it is real. The others have the values that their premises give them.
+/// A form claimed by a rule without premises must have a value at all points of its space: powers, logarithms and
+/// inverse functions must be real. Other forms have the values given by their premises.
 pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim], care: Care) -> Outcome {
     let step = Step { claim, form: &claim.form, space: claim.space(), premises, care };
     step.has_the_shape_of(rule)?;
@@ -80,7 +80,7 @@ pub(super) fn step(claim: &Claim, rule: &Rule, premises: &[&Claim], care: Care) 
     }
 }
 
-/// A claim and what it is to follow from.
+/// A claim and its premises.
 struct Step<'a> {
     claim: &'a Claim,
     form: &'a Form,
@@ -142,7 +142,7 @@ impl Step<'_> {
         self.agrees(&[form], form, value)
     }
 
-    /// Whether the claimed form has the value that a function of one point gives it.
+    /// Whether the claimed form has the values of a function of one point.
     fn is_by(&self, function: &Form, value: At<'_>) -> Outcome {
         self.agrees(&[self.form, function], self.form, value)
     }

@@ -1,4 +1,4 @@
-//! Irrational lengths taken out: √3·r is r again in another unit, and a kernel of r on R^d stays one.
+//! Removes irrational lengths: √3·r is r in another unit, and a kernel of r on R^d remains one.
 
 use num_traits::{One, Signed, Zero};
 
@@ -7,7 +7,7 @@ use crate::check::exact::{Q, as_integer, pow};
 use crate::check::form::{Atom, Form, Monomial};
 
 /// The form with r/κ for r, where κ is the irrational constant in front of r in an exponent; the form itself where
-/// there is none. None where constants remain.
+/// there is none. `None` if constants remain.
 pub(super) fn unscaled(form: &Form) -> Option<Form> {
     match form.0.keys().find_map(unit) {
         None => Some(form.clone()),

@@ -1,8 +1,8 @@
-//! What a form is worth at two points, and whether two values agree at points spread over a domain.
+//! The value of a form at two points, and whether two values agree at points spread over a domain.
 //!
-//! This is how the checker knows that a form is a formula, or that a claim is what its rule makes of its premises: not by
-//! rewriting one into the other, but by enclosures of both at exact points of the domain. Two values that differ are seen
-//! to differ as soon as their enclosures lie apart; the precision is that of the constants and more.
+//! The checker verifies in this way that a form equals a formula, or that a claim is the conclusion of its rule: not by
+//! rewriting one into the other, but by enclosures of both at exact points of the domain. Two values differ as soon as
+//! their enclosures are disjoint; the precision exceeds that of the constants.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -49,7 +49,7 @@ impl Pair {
     }
 }
 
-/// The value of a named kernel; where there is no enclosure of it, a number in (0, 1) that stands for it at these points.
+/// The value of a named kernel; without an enclosure, a number in (0, 1) that represents it at these points.
 fn named_value(named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
     match named.family.enclose(named, x, z, bits) {
         Err(Fault::Unknown) => {
@@ -175,16 +175,16 @@ fn call(fun: Fun, values: &[Interval]) -> Result<Interval, Fault> {
     }
 }
 
-/// How many points values are compared at.
+/// The number of points at which values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Care {
-    /// A few: enough to drop a guess.
+    /// A few: enough to reject a guess.
     Quick,
-    /// Many, of several sizes, and at least two of them with a result: what a proof rests on.
+    /// Many, of several sizes, and at least two of them with a result: required for a proof.
     Full,
 }
 
-/// Where values are compared: on which space, with at least how many columns, and constants of how many bits.
+/// The comparison of values: the space, the least number of columns, and the bits of constants.
 #[derive(Debug, Clone)]
 pub(super) struct Ground {
     pub(super) space: Space,
@@ -195,10 +195,10 @@ pub(super) struct Ground {
     pub(super) branches: Branches,
 }
 
-/// The most coordinates that points are given where their values are compared.
+/// The most coordinates of points for comparing values.
 const MOST_COORDINATES: usize = 512;
 
-/// What comparing two values at one pair of points shows.
+/// The result of comparing two values at one pair of points.
 enum Outcome {
     /// They differ.
     Apart,
@@ -206,7 +206,7 @@ enum Outcome {
     Equal,
     /// Both are close to zero.
     Small,
-    /// Nothing.
+    /// Undecided.
     Unknown,
 }
 
@@ -214,7 +214,7 @@ enum Outcome {
 pub(super) type At<'a> = &'a dyn Fn(&Pair, u32) -> Result<Interval, Fault>;
 
 impl Ground {
-    /// The ground on which forms are compared.
+    /// The settings for comparing forms.
     pub(super) fn of(forms: &[&Form], space: &Space, care: Care) -> Self {
         let mut branches = Branches::default();
         if care == Care::Full {
@@ -229,12 +229,12 @@ impl Ground {
         }
     }
 
-    /// Whether two values agree wherever they are compared. A value that one has and the other has not is a difference.
+    /// Whether two values agree wherever they are compared. If only one of them has a value, they differ.
     pub(super) fn agree(&self, a: At<'_>, b: At<'_>) -> bool {
         self.agree_nearby(a, b) && self.agree_on_branches(a, b)
     }
 
-    /// Whether two values agree in every piece of functions that are analytic in pieces only.
+    /// Whether two values agree in every piece of piecewise analytic functions.
     fn agree_on_branches(&self, a: At<'_>, b: At<'_>) -> bool {
         if self.branches.is_empty() {
             return true;
@@ -332,7 +332,7 @@ impl Ground {
         outcome
     }
 
-    /// How many coordinates points of R^d are given; where they are too many, the others are 0 and left out.
+    /// The number of coordinates for points of R^d; beyond a limit the others are 0 and left out.
     fn coordinates(&self, d: usize) -> usize {
         let holds_zeros = !matches!(self.space.domain, Domain::Box(..)) || self.space.domain.holds_origin();
         if holds_zeros { d.min(self.least_dim.max(MOST_COORDINATES)) } else { d }

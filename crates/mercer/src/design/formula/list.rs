@@ -7,7 +7,7 @@ use crate::kernel::{Function, nearest};
 use super::Formula;
 use crate::design::DesignError;
 
-/// Columns that an error message lists.
+/// The most columns that an error message lists.
 const LISTED: usize = 20;
 
 /// Features written as formulas of columns: `x, x^2, x0*x1`.
@@ -34,7 +34,7 @@ impl Formulas {
         self.0.iter().flat_map(expand).collect()
     }
 
-    /// Whether every column there is asked for is there.
+    /// Checks that every column used exists.
     pub(in crate::design) fn check_columns(&self, available: usize) -> Result<(), DesignError> {
         let places = || (0..available).map(|column| format!("x{column}"));
         for formula in &self.0 {

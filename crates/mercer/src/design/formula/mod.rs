@@ -15,17 +15,17 @@ pub(super) use list::quoted_where_needed;
 /// Sums and products are n-ary, so that a sum of a thousand columns is two levels deep.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::design) enum Formula {
-    /// A finite constant, 0 or more: a minus is an operator.
+    /// A finite constant, 0 or more; a minus sign is an operator.
     Number(f64),
     /// `x`: each column in turn.
     Every,
     /// `x3`: the column at this place, from 0.
     Column(usize),
-    /// A column by its name, until the data says which that is.
+    /// A column by its name, before it is resolved to an index.
     Name(String),
     /// `-a`.
     Neg(Box<Formula>),
-    /// `a + b - c …`: at least two terms, each with whether it is taken away.
+    /// `a + b - c …`: at least two terms, each with whether it is subtracted.
     Sum(Vec<(bool, Formula)>),
     /// `a * b / c …`: at least two factors, each with whether it divides.
     Product(Vec<(bool, Formula)>),
@@ -63,14 +63,14 @@ impl Formula {
         self.operands().into_iter().for_each(|operand| operand.visit(visit));
     }
 
-    /// Whether it stands for one feature per column.
+    /// Whether the formula gives one feature per column.
     pub fn is_per_column(&self) -> bool {
         let mut found = false;
         self.visit(&mut |part| found |= *part == Self::Every);
         found
     }
 
-    /// The columns it is computed from, ascending; [`Every`](Self::Every) is none of them.
+    /// The columns of the formula, ascending, not counting [`Every`](Self::Every).
     pub fn columns(&self) -> Vec<usize> {
         let mut columns = Vec::new();
         self.visit(&mut |part| {
@@ -83,7 +83,7 @@ impl Formula {
         columns
     }
 
-    /// The same formula with every leaf replaced by what `leaf` makes of it.
+    /// The same formula with every leaf replaced by `leaf` of it.
     pub fn replace<E>(&self, leaf: &mut impl FnMut(&Self) -> Result<Self, E>) -> Result<Self, E> {
         let mut all = |parts: &[(bool, Self)]| {
             parts.iter().map(|(inverse, part)| Ok((*inverse, part.replace(leaf)?))).collect::<Result<_, E>>()
@@ -131,7 +131,7 @@ impl Formula {
         Cow::Owned(match self {
             Self::Number(value) => vec![*value; rows],
             Self::Column(column) => return Cow::Borrowed(&columns[column * rows..][..rows]),
-            // Names and `x` are gone once a formula is bound to columns; a feature without a value is refused.
+            // A formula bound to columns has no names and no `x`; a feature without a value is an error.
             Self::Every | Self::Name(_) => vec![f64::NAN; rows],
             Self::Neg(inner) => inner.values(columns, rows).iter().map(|v| -v).collect(),
             Self::Sum(terms) => parts(terms, |a, b| a + b, |a, b| a - b),
@@ -226,7 +226,7 @@ impl Formula {
     }
 }
 
-/// The exponent as a small integer, where it is one: a few products are exact where a general power is not.
+/// The exponent as a small integer, if it is one: a few products are more accurate than a general power.
 fn whole(exponent: &Formula) -> Option<i32> {
     match exponent {
         Formula::Number(n) if n.fract() == 0.0 && *n <= 64.0 => Some(*n as i32),

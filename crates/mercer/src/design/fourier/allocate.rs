@@ -1,14 +1,14 @@
-//! How many frequencies each component of a mixture gets.
+//! The allocation of frequencies to the components of a mixture.
 
 use crate::design::error::DesignError;
 use crate::kernel::spectrum::Component;
 
-/// `count` frequencies shared out among the components: one for each constant, whose spectrum is a single point, and the
-/// rest in proportion to the weights, at least one each. Proportional shares minimise the variance where the
-/// components vary alike.
+/// Allocates `count` frequencies to the components: one for each constant, whose spectrum is a single point, and the
+/// others in proportion to the weights, at least one each. Proportional allocation minimises the variance if all
+/// components have the same variance.
 ///
 /// # Errors
-/// Where there are more components than frequencies.
+/// If there are more components than frequencies.
 pub(super) fn allocate(components: &[Component], count: usize) -> Result<Vec<usize>, DesignError> {
     if count < components.len() {
         return Err(DesignError::parameter(

@@ -13,10 +13,10 @@ use super::halton::halton;
 use super::orthogonal::directions;
 use super::quantile::{cauchy, gamma_log, normal};
 
-/// Largest frequency: its phases have no fraction left, and products with samples stay finite.
+/// The largest frequency: its phases have no fraction, and products with samples stay finite.
 const LARGEST: f64 = 1e100;
 
-/// Frequencies and how much of κ(0) each stands for.
+/// Frequencies and the part of κ(0) that each represents.
 pub(super) struct Drawn {
     /// One frequency a row.
     pub frequencies: Matrix<f64>,
@@ -29,7 +29,7 @@ pub(super) struct Drawn {
 /// `count` frequencies.
 ///
 /// # Errors
-/// Where the mixture has more components than that.
+/// If the mixture has more components than that.
 pub(super) fn frequencies(
     spectrum: &Spectrum,
     count: usize,
@@ -44,7 +44,7 @@ pub(super) fn frequencies(
     for (component, &count) in components.iter().zip(&counts) {
         let rows = first..first + count;
         first += count;
-        // A constant stays at frequency 0; what would be a second draw of it has no share.
+        // A constant stays at frequency 0; a second draw of it has weight 0.
         let used = if component.laws.is_empty() { 1 } else { count };
         shares[rows.clone()][..used].fill(component.weight / used as f64);
         if component.laws.is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn frequencies(
     Ok(Drawn { frequencies, shares, constant: components[0].laws.is_empty() })
 }
 
-/// The components with all constants taken together.
+/// The components, with all constants merged into one.
 fn merged_constants(components: &[Component]) -> Vec<Component> {
     let (constants, mut merged): (Vec<&Component>, Vec<&Component>) =
         components.iter().partition(|component| component.laws.is_empty());
@@ -107,7 +107,7 @@ fn draw(
             if i.is_multiple_of(dimensions) {
                 block = directions(dimensions, dimensions.min(count - i), rng);
             }
-            // The length of an independent draw has the right law, and says nothing of its direction.
+            // The length of an independent draw has the right law and is independent of its direction.
             let radius = norm(columns.iter().zip(scales).map(|(&c, s)| omega[c] / s));
             for ((&c, s), q) in columns.iter().zip(scales).zip(block.row(i % dimensions)) {
                 omega[c] = radius * s * q;
@@ -126,7 +126,7 @@ fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
     largest * values.map(|v| (v.clamp(-LARGEST, LARGEST) / largest).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Adds a draw from `law`, made of uniform numbers, to a frequency.
+/// Adds a draw from `law`, computed from uniform numbers, to a frequency.
 fn add_draw(law: &Law, uniforms: &[f64], omega: &mut [f64]) {
     // ln of the factor that mixes normal vectors.
     let mixing = |shape: f64, u: f64| gamma_log(shape, u) - shape.ln();

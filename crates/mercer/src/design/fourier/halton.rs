@@ -6,11 +6,11 @@ use crate::data::Matrix;
 
 use super::draw::uniform;
 
-/// Coordinates beyond this many are independent uniform numbers: bases there are so large that a sequence of any useful
-/// length is no more even than those.
+/// Coordinates beyond this many are independent uniform numbers: their bases are so large that a Halton sequence of any
+/// useful length is no more even.
 const MOST: usize = 1_000;
 
-/// `count` points of the unit cube, one a row. Coordinate j counts in the j-th prime, and each digit goes through its own
+/// `count` points of the unit cube, one a row. Coordinate j uses the j-th prime as its base, and each digit has its own
 /// random permutation, so that every point is uniformly distributed (Owen 2017).
 pub(super) fn halton(count: usize, dimensions: usize, rng: &mut impl Rng) -> Matrix<f64> {
     let mut points = Matrix::zeros(count, dimensions);

@@ -41,8 +41,8 @@ pub(crate) use quantile::normal as normal_quantile;
 #[serde(rename_all = "snake_case")]
 pub enum Sampling {
     /// Orthogonal directions in blocks of as many as there are columns, with independent radii of the right law (Yu and
-    /// others 2016), for every component whose density is isotropic; independent draws for the others, where orthogonal
-    /// directions would be wrong.
+    /// others 2016), for every component whose density is isotropic; independent draws for the others, for which
+    /// orthogonal directions would be wrong.
     #[default]
     Orthogonal,
     /// Independent draws.
@@ -51,7 +51,7 @@ pub enum Sampling {
     QuasiMonteCarlo,
 }
 
-/// What a frequency becomes.
+/// The features of one frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -84,7 +84,7 @@ pub struct RandomSpec {
     /// How frequencies are drawn.
     #[serde(default)]
     pub sampling: Sampling,
-    /// What a frequency becomes.
+    /// The features of one frequency.
     #[serde(default)]
     pub form: Form,
     /// The seed.
@@ -103,8 +103,8 @@ impl RandomSpec {
     /// O(Dd) time and memory, O(Dd²) with orthogonal directions.
     ///
     /// # Errors
-    /// Where the kernel has no known spectral density, where D is 0, odd for pairs, or less than the kernel's sum has
-    /// components, and where the frequencies do not fit the memory.
+    /// If the kernel has no known spectral density, if D is 0, odd for pairs, or less than the kernel's sum has
+    /// components, or if the frequencies do not fit the memory.
     pub fn draw(&self, columns: usize) -> Result<RandomFeatures, DesignError> {
         let per_frequency = match self.form {
             Form::Pairs => 2,
@@ -137,8 +137,8 @@ impl RandomSpec {
 
 /// Random features together with the settings they were drawn from.
 ///
-/// The frequencies alone decide the features: a model predicts the same, even if another version draws other frequencies from
-/// the same seed.
+/// Only the frequencies determine the features: a model predicts the same, even if another version draws other
+/// frequencies from the same seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fourier {
     /// The settings they were drawn from.
@@ -166,7 +166,7 @@ impl RandomFeatures {
     /// (in turns), the shifted cosines aⱼ·cos(⟨ωⱼ,x⟩ + 2πbⱼ) alone.
     ///
     /// # Errors
-    /// Where there is not a finite amplitude and shift for each frequency, or an entry is not finite.
+    /// If there is not a finite amplitude and shift for each frequency, or an entry is not finite.
     pub fn from_matrices(
         frequencies: Matrix<f64>,
         shifts: Option<Vec<f64>>,
@@ -205,7 +205,7 @@ impl RandomFeatures {
         &self.frequencies
     }
 
-    /// b in turns; none for pairs.
+    /// b in turns; `None` for pairs.
     #[must_use]
     pub fn shifts(&self) -> Option<&[f64]> {
         self.shifts.as_deref()
@@ -232,11 +232,11 @@ impl RandomFeatures {
     /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
     ///
     /// # Errors
-    /// Where the samples have another number of columns or are too far from the origin for a phase to be known, and where
+    /// If the samples have another number of columns or are too far from the origin for a phase to be known, or if
     /// `watch` asks to stop.
     ///
     /// # Panics
-    /// Where `out` does not have an entry for each row and feature.
+    /// If `out` does not have an entry for each row and feature.
     pub fn fill(
         &self,
         samples: &AnySamples<'_>,
@@ -301,7 +301,7 @@ impl RandomFeatures {
         })
     }
 
-    /// Refuses a row at which a typical phase is a number without a fraction: its cosines would say nothing.
+    /// Rejects a row at which a typical phase has no fractional digits: its cosines would be meaningless.
     fn check_phases(&self, samples: &AnySamples<'_>, row: usize) -> Result<(), DesignError> {
         let parts = |(column, value): (usize, f64)| (column, value, value.abs() * self.typical[column]);
         let larger = |a: (usize, f64, f64), b: (usize, f64, f64)| if b.2 > a.2 { b } else { a };

@@ -1,10 +1,10 @@
-//! Quantiles: what turns uniform numbers into draws, random or quasi-random alike.
+//! Quantile functions, which turn uniform numbers into random or quasi-random draws.
 
 use std::f64::consts::PI;
 
-/// Of the standard Cauchy law.
+/// The quantile of the standard Cauchy law.
 pub(super) fn cauchy(p: f64) -> f64 {
-    // From the nearer end, so that both tails keep their digits.
+    // Computed from the nearer end, so that both tails are accurate.
     if p < 0.5 { -1.0 / (PI * p).tan() } else { 1.0 / (PI * (1.0 - p)).tan() }
 }
 
@@ -76,7 +76,8 @@ const TAIL: [[f64; 8]; 2] = [
     ],
 ];
 
-/// Of the standard normal law, for 0 < p < 1, to about 1e-15 relative: Wichura's algorithm AS 241 (1988), PPND16.
+/// The quantile of the standard normal law, for 0 < p < 1, to about 1e-15 relative: Wichura's algorithm AS 241 (1988),
+/// PPND16.
 pub(crate) fn normal(p: f64) -> f64 {
     let ratio = |[above, below]: [[f64; 8]; 2], r: f64| {
         let horner = |c: [f64; 8]| c.iter().rev().fold(0.0, |sum, c| sum * r + c);
@@ -105,7 +106,7 @@ pub(super) fn gamma_log(shape: f64, p: f64) -> f64 {
     let log_gamma = log_gamma(a);
     // P(a, x) ≤ xᵃ/Γ(a+1), so the quantile is at least this.
     let least = (p.ln() + log_gamma + a.ln()) / a;
-    // Where x is this small, the bound is the value.
+    // For x this small, the bound is the value.
     if least < -40.0 {
         return least;
     }
@@ -117,7 +118,7 @@ pub(super) fn gamma_log(shape: f64, p: f64) -> f64 {
     let mut y = if guess > low && guess < high { guess } else { 0.5 * (low + high) };
     for _ in 0..200 {
         let (below, above) = lower(a, y, log_gamma);
-        // From the nearer end, so that both tails keep their digits.
+        // Computed from the nearer end, so that both tails are accurate.
         let error = if p < 0.5 { below - p } else { (1.0 - p) - above };
         if error > 0.0 {
             high = y;

@@ -17,26 +17,26 @@ use crate::watch::Watch;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LandmarkChoice {
-    /// Every row is as likely. O(M).
+    /// All rows are equally likely. O(M).
     #[default]
     Uniform,
     /// The seeding of k-means++ (Arthur and Vassilvitskii 2007): each next one with probability in proportion to its
     /// squared Euclidean distance from those chosen, among at most 20M rows. O(M²d).
     KMeansPlusPlus,
-    /// Randomly pivoted Cholesky: each next one with probability in proportion to what the kernel at it has beyond those
-    /// chosen. O(nM²).
+    /// Randomly pivoted Cholesky: each next one with probability in proportion to the residual of the kernel's
+    /// diagonal. O(nM²).
     RandomlyPivoted,
 }
 
-/// Rows that k-means++ looks at, for each landmark.
+/// Candidate rows of k-means++ per landmark.
 const CANDIDATES: usize = 20;
 
 impl LandmarkChoice {
     /// `count` distinct rows, in the order they were chosen.
     ///
     /// # Errors
-    /// Where there are fewer samples than that or none is asked for, where the kernel does not fit them, where the
-    /// memory does not suffice, and where the session is stopped.
+    /// If there are fewer samples than that or none is asked for, if the kernel does not fit them, if the memory does
+    /// not suffice, or if the session is stopped.
     pub fn choose(
         self,
         kernel: &Kernel,
@@ -71,8 +71,8 @@ impl LandmarkChoice {
     }
 }
 
-/// `chosen`, with the first rows that are not among them added where there are fewer than `count`: where all others
-/// coincide with chosen ones, any will do.
+/// `chosen`, extended to `count` rows by the first rows that are not among them: all others coincide with chosen ones,
+/// so any will do.
 fn filled(mut chosen: Vec<usize>, n: usize, count: usize) -> Vec<usize> {
     if chosen.len() < count {
         let mut taken = vec![false; n];
@@ -101,7 +101,7 @@ fn seeds(
         let norm: f64 = centre.iter().map(|c| c * c).sum();
         nearest.par_chunks_mut(256).enumerate().for_each(|(band, nearest)| {
             for (r, nearest) in nearest.iter_mut().enumerate() {
-                // Over what is stored: Σ(x−c)² = Σ over stored of ((x−c)² − c²) + |c|².
+                // Over stored entries: Σ(x−c)² = Σ over stored of ((x−c)² − c²) + |c|².
                 let mut squared = norm;
                 samples.visit_row(band * 256 + r, |j, x| squared += x * (x - 2.0 * centre[j]));
                 *nearest = nearest.min(squared.max(0.0));

@@ -1,4 +1,4 @@
-//! The Cholesky factor of the landmarks' kernel matrix, where the engine computes that.
+//! The Cholesky factor of the landmarks' kernel matrix, stored by the engine.
 
 use crate::data::AnySamples;
 use crate::gram::{GramError, Penalty, Wanted};
@@ -9,15 +9,15 @@ use crate::session::Session;
 
 use super::super::error::{DesignError, check_memory};
 
-/// L with LLᵀ = K_MM + δI for landmarks and as small a δ as there is a factor for.
+/// L with LLᵀ = K_MM + δI for landmarks and the smallest δ tried for which there is a factor.
 pub struct LandmarkFactor {
     /// L.
     pub factor: Box<dyn CholeskyFactor>,
-    /// δ: 0 unless some landmarks add nothing to the others.
+    /// δ: 0 unless some landmarks are numerically redundant.
     pub jitter: f64,
 }
 
-/// The part of the largest kernel value that rounding errors of kernel values of these landmarks come to.
+/// The rounding errors of kernel values of these landmarks, relative to the largest kernel value.
 pub(super) fn rounding(landmarks: &AnySamples<'_>) -> f64 {
     match landmarks {
         AnySamples::F32(_) => 1e-6,
@@ -25,16 +25,16 @@ pub(super) fn rounding(landmarks: &AnySamples<'_>) -> f64 {
     }
 }
 
-/// What δ is multiplied by where it is too small, and how often at most.
+/// The factor by which δ grows if it is too small, and the most times that it grows.
 const GROWTH: (f64, u32) = (100.0, 3);
 
 impl LandmarkFactor {
     /// The factor for these landmarks, in double precision: a factor magnifies errors of the kernel.
     ///
-    /// Where a pivot is not above the rounding errors of kernel values, δ is what these come to.
+    /// If a pivot is not above the rounding errors of kernel values, δ is the size of these errors.
     ///
     /// # Errors
-    /// Where the kernel does not fit the landmarks, where M² numbers do not fit the memory, where no δ is large enough, and where
+    /// If the kernel does not fit the landmarks, if M² numbers do not fit the memory, if no δ is large enough, or if
     /// the session is stopped.
     pub fn new(
         kernel: &Kernel,

@@ -1,4 +1,4 @@
-//! Nyström features: the kernel with a few landmarks, whitened.
+//! Nyström features: whitened kernel values with a few landmarks.
 //!
 //! With landmarks c₁ … c_M, K_MM = LLᵀ their kernel matrix and k(x) the kernel of x with each of them,
 //!
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! the kernel's best approximation on the span of k(c₁,·) … k(c_M,·), exact between landmarks (Williams and Seeger 2001).
-//! Any other root of K_MM⁻¹ gives the same features up to a rotation. Landmarks that add nothing, duplicates among
-//! them, are left out, so that L is well conditioned.
+//! Any other root of K_MM⁻¹ gives the same features up to a rotation. Redundant landmarks, such as duplicates, are left
+//! out, so that L is well conditioned.
 
 mod choice;
 mod factor;
@@ -36,7 +36,7 @@ pub use factor::LandmarkFactor;
 /// Rows whose kernel values with the landmarks are held at a time.
 const BAND: usize = 1024;
 
-/// Columns of a triangular solve that one task takes.
+/// Columns of a triangular solve per task.
 const SOLVE: usize = 64;
 
 /// Nyström features of a kernel.
@@ -53,8 +53,8 @@ impl Landmarks {
     /// Features with `count` landmarks chosen among `samples`.
     ///
     /// # Errors
-    /// Where there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), and where the
-    /// session is stopped.
+    /// If there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), or if
+    /// the session is stopped.
     pub fn fit(
         kernel: &Kernel,
         samples: &AnySamples<'_>,
@@ -66,15 +66,15 @@ impl Landmarks {
         Self::with_landmarks(kernel, &samples.select(&rows), None, session)
     }
 
-    /// Features with these landmarks, of which those are kept that add more than `tolerance` times the largest kernel
-    /// value to what others span; by default M·2⁻⁵² for double-precision landmarks and 10⁻⁶ for single ones, the rounding
-    /// errors of kernel values.
+    /// Features with these landmarks, without those whose residual on the span of the others is at most `tolerance`
+    /// times the largest kernel value; by default M·2⁻⁵² for double-precision landmarks and 10⁻⁶ for single ones, the
+    /// rounding errors of kernel values.
     ///
     /// M³/3 multiply-adds and M² numbers for M landmarks.
     ///
     /// # Errors
-    /// Where there are no landmarks, where the kernel does not fit them or has no finite value between two of them or is
-    /// zero on all, where M² numbers do not fit the memory, and where the session is stopped.
+    /// If there are no landmarks, if the kernel does not fit them or has no finite value between two of them or is zero
+    /// on all, if M² numbers do not fit the memory, or if the session is stopped.
     pub fn with_landmarks(
         kernel: &Kernel,
         landmarks: &AnySamples<'_>,
@@ -93,7 +93,7 @@ impl Landmarks {
             }
             (None, _) => factor::rounding(landmarks),
         };
-        // In double precision whatever the samples: the factor magnifies errors of the kernel.
+        // In double precision for samples of either precision: the factor magnifies errors of the kernel.
         let resident = session.load(&landmarks.widened())?;
         let mut matrix: Vec<f64> = zeroed(m * m);
         let gram = resident.gram(kernel, Wanted::Exact)?;
@@ -107,7 +107,7 @@ impl Landmarks {
         {
             return Ok(Self::new(kernel, landmarks.view().into_owned(), factor));
         }
-        // Some landmark adds nothing: keep those that a pivoted factorisation would.
+        // Some landmark is redundant: keep those that a pivoted factorisation keeps.
         let gram = DenseGram::new(m, matrix);
         let mut kept = randomly_pivoted::<f64>(&gram, m, tolerance.max(f64::EPSILON), 0, session)?.pivots;
         kept.sort_unstable();
@@ -123,11 +123,11 @@ impl Landmarks {
         Ok(Self::new(kernel, landmarks.select(&kept), factor))
     }
 
-    /// Features of given landmarks and the lower-triangular L they are whitened with, row-major: what
-    /// [`landmarks`](Self::landmarks) and [`whitening`](Self::whitening) gave.
+    /// Features of given landmarks and the lower-triangular L they are whitened with, row-major: the results of
+    /// [`landmarks`](Self::landmarks) and [`whitening`](Self::whitening).
     ///
     /// # Errors
-    /// Where L is not a finite matrix of that order with a positive diagonal.
+    /// If L is not a finite matrix of that order with a positive diagonal.
     pub fn from_parts(
         kernel: Kernel,
         landmarks: AnySamples<'static>,
@@ -194,7 +194,7 @@ impl Landmarks {
         self.landmarks.nrows()
     }
 
-    /// L⁻ᵀw: with these coefficients of k(c₁,·) … k(c_M,·), a function has the weights w of the features.
+    /// L⁻ᵀw: the coefficients of k(c₁,·) … k(c_M,·) in the function with weights w on the features.
     #[must_use]
     pub fn coefficients(&self, mut weights: Matrix<f64>) -> Matrix<f64> {
         solve_upper(&self.whitening, &mut weights);
@@ -204,10 +204,10 @@ impl Landmarks {
     /// Writes the features of some rows of `samples` to `out`, row after row, computed in the precision of `out`.
     ///
     /// # Errors
-    /// Where the samples have another number of columns, and where the session is stopped.
+    /// If the samples have another number of columns, or if the session is stopped.
     ///
     /// # Panics
-    /// Where `out` does not have an entry for each row and feature.
+    /// If `out` does not have an entry for each row and feature.
     pub fn fill(
         &self,
         samples: &AnySamples<'_>,
@@ -238,7 +238,7 @@ impl Landmarks {
         with_values!(ValuesMut, out, out => self.fill_as(samples, rows, out, None, session))
     }
 
-    /// k of every row, whitened where there is an L.
+    /// k of every row, whitened if L is given.
     fn fill_as<T: Scalar + Value>(
         &self,
         samples: &AnySamples<'_>,
@@ -258,7 +258,8 @@ impl Landmarks {
             let count = out.len() / m;
             let queries = session.load(&rows_of(samples, start..start + count))?;
             let kernel = &mut kernel[..m * count];
-            // Landmarks first: what is subtracted from both sides before distances are taken is then theirs.
+            // Landmarks come first: both sides are then centred on the means of the landmarks before distances are
+            // computed.
             let cross = centres.cross(&self.kernel, &*queries)?;
             cross.fill(Part::Full, T::erase_mut(kernel), session)?;
             let mut parts = Vec::new();

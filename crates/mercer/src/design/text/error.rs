@@ -1,4 +1,4 @@
-//! Why a text is not a feature map: the problem, its place, and a picture of that place.
+//! Why a text is not a feature map: the problem, its position, and the text with that position marked.
 
 use crate::design::error::did_you_mean;
 use crate::kernel::{SyntaxProblem, TextError, TextProblem};
@@ -19,7 +19,7 @@ pub enum FeatureProblem {
         /// Parts allowed.
         limit: usize,
     },
-    /// A name with an argument list that is no function.
+    /// A name with an argument list that is not a function.
     #[error("unknown function `{name}`{}; functions: {functions}", did_you_mean(suggestion))]
     UnknownFunction {
         /// The name found.

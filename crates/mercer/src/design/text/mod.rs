@@ -1,4 +1,4 @@
-//! Text to feature map, by recursive descent.
+//! Parses feature maps, by recursive descent.
 //!
 //! ```text
 //! map     = kind | sum ("," sum)*
@@ -130,7 +130,7 @@ impl Parser {
         })
     }
 
-    /// A formula without columns, as its value.
+    /// The value of a formula without columns.
     fn constant(&mut self) -> Parsed<f64> {
         let at = self.token();
         let formula = self.sum()?.0;
@@ -158,7 +158,7 @@ impl Parser {
         Ok(FeatureMap::Formulas(Formulas(formulas)))
     }
 
-    /// A node over operands of which the deepest is `depth` levels.
+    /// A node over operands, the deepest of which has `depth` levels.
     fn node(&mut self, formula: Formula, depth: usize, at: Token) -> Parsed<(Formula, usize)> {
         self.parts += 1;
         if self.parts > MAX_NODES {
@@ -178,7 +178,7 @@ impl Parser {
         self.chain(Self::unary, TokenKind::Star, TokenKind::Slash, Formula::Product)
     }
 
-    /// Operands joined by an operator or its inverse; one alone is itself.
+    /// Operands joined by an operator or its inverse; a single operand is returned as it is.
     fn chain(
         &mut self,
         operand: fn(&mut Self) -> Parsed<(Formula, usize)>,
@@ -250,7 +250,7 @@ impl Parser {
         let leaf = match (name.as_str(), place) {
             ("pi", _) => Formula::Number(std::f64::consts::PI),
             (_, Some("")) => Formula::Every,
-            // A place that `x` is not written before, as `x01`, or beyond any data is a name like others.
+            // An index in another notation, as in `x01`, or beyond any data is an ordinary name.
             (_, Some(digits)) if !(digits.len() > 1 && digits.starts_with('0')) && digits.len() < 10 => {
                 Formula::Column(digits.parse().map_err(|_| self.unexpected("a column number"))?)
             }

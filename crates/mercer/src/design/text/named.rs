@@ -11,7 +11,7 @@ pub(in crate::design) enum Kind {
     Taylor,
 }
 
-/// A parameter that was refused.
+/// A rejected parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::design) struct Refused {
     pub slot: usize,
@@ -58,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// The value of each parameter where the text says nothing.
+    /// The default of each parameter.
     pub fn defaults(self) -> Vec<f64> {
         match self {
             Self::Polynomial => vec![3.0, 1.0, 1.0],

@@ -1,7 +1,7 @@
 //! Kernel values times coefficients, a block of rows at a time, while the values are in cache.
 //!
-//! Right-hand sides and results are held one output after the other, so that both products run along rows of the block.
-//! Sums are `f64` whatever the tile, in an order that only the shape of the matrix fixes.
+//! Right-hand sides and results are stored output by output, so that both products run along rows of the block.
+//! Sums are `f64` for tiles of either precision, in an order that depends only on the shape of the matrix.
 
 use crate::data::Matrix;
 use crate::real::Real;
@@ -9,7 +9,7 @@ use crate::tile::{Element, Simd, ValueBlock, Vectorized};
 
 use super::store::converted;
 
-/// Numbers for every row of a matrix side, one output after the other.
+/// One number for each row and output, stored output by output.
 #[derive(Debug, Clone)]
 pub(in crate::gram) struct ByOutput {
     len: usize,
@@ -95,8 +95,7 @@ struct Dots<'a, const N: usize> {
     out: [&'a mut [f64]; N],
 }
 
-/// Right-hand sides that are multiplied together, so that a value is read once for all of them: with four rows each, their sums
-/// fit the registers.
+/// Right-hand sides that share one read of a kernel value: with four rows each, their sums fit the registers.
 const OUTPUTS_PER_PASS: usize = 3;
 
 impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
@@ -108,7 +107,7 @@ impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
         assert!(self.rhs.iter().all(|rhs| rhs.len() == cols) && self.out.iter().all(|out| out.len() == rows));
         let whole = cols - cols % S::LANES;
         for first in (0..rows).step_by(ROWS_PER_PASS) {
-            // A block has room for whole groups of rows; what is beyond its last row does not count.
+            // A block has room for whole groups of rows; entries beyond its last row are ignored.
             let values = &self.values[first * self.stride..];
             assert!(values.len() >= (ROWS_PER_PASS - 1) * self.stride + cols);
             let mut sums = [[s.splat(0.0); ROWS_PER_PASS]; N];
@@ -141,7 +140,7 @@ impl<const N: usize> Vectorized<f64> for Dots<'_, N> {
     }
 }
 
-/// Rows that are multiplied together, so that a right-hand side is read once for all of them.
+/// Rows that share one read of a right-hand side.
 const ROWS_PER_PASS: usize = 4;
 
 /// Each row of a block times `rhs`, and its rows times their own `numbers`, added up.
@@ -166,7 +165,7 @@ impl<T: Element> Vectorized<T> for Mirrored<'_, '_, T> {
             let sums = both_products(s, values(first), block.stride, rhs, numbers, mirrored);
             out[first..].iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
         }
-        // What the block has beyond its last row may be anything, so it is not touched.
+        // Entries beyond the last row of the block are undefined, so they are not read.
         for (first, out) in out.iter_mut().enumerate().skip(whole) {
             let [sum] = both_products(s, values(first), block.stride, rhs, [numbers[first]], mirrored);
             *out += sum;

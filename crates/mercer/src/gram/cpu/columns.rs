@@ -1,4 +1,5 @@
-//! Chosen rows of a kernel matrix with chosen columns, computed or read from memory, visited a few rows at a time in cache.
+//! The block of a kernel matrix at chosen rows and columns, computed or read from memory, visited a few rows at a time
+//! in cache.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use super::store::converted;
 /// Columns of one visit, at most.
 pub(in crate::gram) const COLUMNS_PER_VISIT: usize = 256;
 
-/// A kernel matrix whose values are had in `O`.
+/// A kernel matrix whose values can be read as `O`.
 pub(in crate::gram) trait ColumnSource<O>: Sync {
     /// Rows and columns of the matrix.
     fn order(&self) -> usize;
@@ -25,11 +26,11 @@ pub(in crate::gram) trait ColumnSource<O>: Sync {
 
 /// Chosen columns of a kernel matrix, made ready once for many visits.
 pub(in crate::gram) trait Columns<O>: Send + Sync {
-    /// The part of the matrix where `rows`, by their index in the matrix, cross the columns.
+    /// The block of `rows`, given by their index in the matrix, and these columns.
     fn cross<'a>(&'a self, rows: &[usize]) -> Box<dyn Crossing<O> + 'a>;
 }
 
-/// Kernel values of a few of the rows of a [`Crossing`] with all columns of a visit.
+/// Kernel values of a few rows of a [`Crossing`] and all columns of a visit.
 #[derive(Debug)]
 pub(in crate::gram) struct RowBlock<'a, O> {
     /// The rows, by their place in the crossing: at most eight.
@@ -46,7 +47,7 @@ pub(in crate::gram) trait Crossing<O>: Sync {
     /// while they are in cache. Runs on the calling thread.
     ///
     /// # Panics
-    /// Where `columns` does not start at a multiple of [`COLUMNS_PER_VISIT`] or has more columns.
+    /// If `columns` does not start at a multiple of [`COLUMNS_PER_VISIT`] or has more columns.
     fn visit(&self, columns: Range<usize>, sink: &mut dyn FnMut(&RowBlock<'_, O>));
 }
 

@@ -1,4 +1,4 @@
-//! Passes over vectors of sums: rows of kernel values added to them, and their extremes.
+//! Passes over vectors of sums: adding rows of kernel values, and finding the extremes.
 
 use crate::tile::{Element, Simd, Vectorized};
 

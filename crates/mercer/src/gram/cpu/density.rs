@@ -1,9 +1,9 @@
-//! Whether rows that came without their zeros are also multiplied without them.
+//! Whether sparse rows are also multiplied as sparse rows.
 
 use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
 
-/// What one common feature of two sparse rows costs, in features of two dense rows in single precision: a
+/// The cost of one common feature of two sparse rows, relative to one feature of two dense rows in single precision: a
 /// scattered sum of one number against a sixteenth of a vector operation. A rough estimate.
 const COST_OF_A_MATCH: f64 = 40.0;
 

@@ -1,4 +1,4 @@
-//! The engine that computes on this machine's cores.
+//! The engine that computes on the processor's cores.
 
 pub(super) mod accumulate;
 pub(super) mod columns;
@@ -75,7 +75,7 @@ struct CpuResident {
     means: Vec<f64>,
     /// Whether most entries are zeros.
     zeros: bool,
-    /// The samples in the order in which their neighbours are searched, arranged when first asked for.
+    /// The samples in the order used for neighbour searches; computed on first use.
     arranged: OnceLock<Arranged>,
 }
 
@@ -106,7 +106,7 @@ impl CpuResident {
         }
     }
 
-    /// The plan that `choose` makes of what is known of these samples and `other`.
+    /// The plan that `choose` makes from the extents of these samples and `other`.
     fn planned(
         &self,
         program: &Program,
@@ -116,7 +116,7 @@ impl CpuResident {
     ) -> Plan {
         let rows = self.ncols();
         let sides = || std::iter::once(self).chain(other);
-        // Sparse rows are not centred: their zeros would not stay zeros, and filled in they gain little by it.
+        // Sparse rows are not centred: their zeros would not stay zeros, and dense copies of them gain little by it.
         let zeros;
         let means = if sides().any(|side| side.samples.is_sparse()) {
             zeros = vec![0.0; rows];
@@ -170,7 +170,7 @@ pub(super) fn means<T: Real>(samples: &Samples<'_, T>) -> Vec<f64> {
         }
     }
     let n = samples.nrows().max(1) as f64;
-    // Beyond single precision there is no mean to subtract: an infinite one would leave nothing of the values.
+    // A mean outside the range of single precision is not subtracted: it would be infinite and destroy the values.
     let rounded = |sum: f64| f64::from((sum / n) as f32);
     means.into_iter().map(rounded).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
 }

@@ -14,13 +14,13 @@ use crate::watch::{Stopped, Watch};
 use super::columns::{COLUMNS_PER_VISIT, ColumnSource, Crossing, RowBlock};
 use super::combine::Combine;
 
-/// Work that the calling thread does alone, in multiply-adds: it is done before another thread wakes up.
+/// Multiply-adds up to which the calling thread works alone: it finishes before another thread wakes up.
 pub(super) const ALONE: usize = 1 << 22;
 
 /// Rows that one task computes where there are more rows than columns.
 const BAND: usize = 256;
 
-/// A rectangle of values that several threads write to, each to rows or columns of its own.
+/// A rectangle of values that several threads write to, each to its own rows or columns.
 pub(super) struct Target<'a, O> {
     values: *mut O,
     stride: usize,

@@ -1,4 +1,4 @@
-//! Sums of kernel rows over chosen columns: rows are kept while there is room and computed where they are not.
+//! Sums of kernel rows over chosen columns. Rows are cached while there is room; others are computed.
 
 use rayon::prelude::*;
 
@@ -40,12 +40,12 @@ struct CpuRowSums<'a, T> {
     /// The chosen columns, by their index in the matrix.
     chosen: Vec<usize>,
     columns: Box<dyn Columns<T> + 'a>,
-    /// Places for rows of as many entries as there are chosen columns.
+    /// Slots for cached rows, each with one entry per chosen column.
     kept: Vec<T>,
     places: usize,
-    /// The place of each row of the matrix; [`NOWHERE`] where it is not kept. Empty until the first sum.
+    /// The slot of each row of the matrix; [`NOWHERE`] if it is not cached. Empty until the first sum.
     place_of: Vec<u32>,
-    /// The row kept in each place, and when it was last used.
+    /// The row in each slot, and when it was last used.
     tenants: Vec<(u32, u64)>,
     /// Rows that were computed before. Empty until the first sum.
     seen: Vec<bool>,
@@ -78,7 +78,7 @@ impl<'a, T: Element> CpuRowSums<'a, T> {
         self.chosen.len()
     }
 
-    /// How many rows of the present width may be kept.
+    /// How many rows of the present width may be cached.
     fn count_places(&mut self) {
         let (rows, cost) = (self.source.order() as u64, self.source.value_cost());
         let fit = (self.keep.bytes / (self.width().max(1) * size_of::<T>()) as u64).min(rows);
@@ -89,7 +89,7 @@ impl<'a, T: Element> CpuRowSums<'a, T> {
         };
     }
 
-    /// The terms whose rows are kept, by their place, and the others.
+    /// The terms whose rows are cached, with their slots, and the others.
     fn split(&mut self, terms: &[(usize, f64)]) -> [Vec<(usize, f64)>; 2] {
         if self.place_of.is_empty() {
             self.place_of = vec![NOWHERE; self.source.order()];
@@ -108,7 +108,8 @@ impl<'a, T: Element> CpuRowSums<'a, T> {
         [kept, new]
     }
 
-    /// Places for new rows that are worth keeping: free ones, then those unused for longest. `None` for rows without a place.
+    /// Slots for new rows that are worth caching: free ones, then the least recently used. `None` for rows without a
+    /// slot.
     fn make_room(&mut self, new: &[(usize, f64)]) -> Vec<Option<usize>> {
         let always = self.keep.policy == Policy::Always;
         let wanted: Vec<bool> =
@@ -118,7 +119,7 @@ impl<'a, T: Element> CpuRowSums<'a, T> {
         let end = self.tenants.len() + found.len();
         self.tenants.resize(end, (NOWHERE, 0));
         if self.kept.len() < end * self.width() {
-            // Pages that are never written cost nothing, so all that may be needed is allocated at once.
+            // Pages that are never written cost nothing, so the largest size is allocated at once.
             let needed = self.places * self.width();
             if self.kept.is_empty() {
                 self.kept = zeroed(needed);
@@ -139,7 +140,7 @@ impl<'a, T: Element> CpuRowSums<'a, T> {
             .collect()
     }
 
-    /// Frees up to `count` places whose rows were not used in this call, those unused for longest first.
+    /// Frees up to `count` slots whose rows were not used in this call, the least recently used first.
     fn evict(&mut self, count: usize) -> Vec<usize> {
         if count == 0 {
             return Vec::new();
@@ -237,9 +238,9 @@ struct Pass<'a, T> {
     width: usize,
     kept_places: &'a [usize],
     kept_factors: &'a [f64],
-    /// The rows that are not kept, if any.
+    /// The rows that are not cached, if any.
     crossing: Option<&'a (dyn Crossing<T> + 'a)>,
-    /// Where each of them is to be kept.
+    /// The slot for each of them.
     new_places: &'a [Option<usize>],
     new_factors: &'a [f64],
     ends: Option<Ends<'a>>,

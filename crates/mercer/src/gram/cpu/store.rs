@@ -1,4 +1,4 @@
-//! From a block of rows in cache to its place in a large matrix.
+//! Copies a block of rows from cache to its place in a large matrix.
 
 use std::any::TypeId;
 
@@ -11,7 +11,7 @@ pub(super) struct Shared<O>(pub *mut O);
 // SAFETY: every use reads and writes entries that no other task touches.
 unsafe impl<O: Send> Sync for Shared<O> {}
 
-/// The values of `block` as `O`: the same memory where `O` is `T`, rounded or widened into `buffer` otherwise.
+/// The values of `block` as `O`: the same memory if `O` is `T`, otherwise rounded or widened into `buffer`.
 pub(super) fn converted<'a, T: Real, O: Real>(
     block: &'a ValueBlock<'_, T>,
     buffer: &'a mut Vec<O>,

@@ -115,16 +115,16 @@ impl<T: Element> LinearOperator for KernelMatrix<T> {
     }
 }
 
-/// Groups of row bands that keep their own sums while a symmetric matrix is applied; fixed, so that the order of
-/// summation is.
+/// Groups of row bands with separate partial sums while a symmetric matrix is applied; constant, so that the order of
+/// summation is fixed.
 pub(super) const GROUPS: usize = 32;
 
-/// Most partial sums kept: 512 MiB. Beyond it every tile is computed for its row and for its column.
+/// The most partial sums stored: 512 MiB. Beyond that, every tile is computed twice, for its row and for its column.
 const MOST_PARTIAL_SUMS: usize = 1 << 26;
 
 impl<T: Element> KernelMatrix<T> {
-    /// The diagonal, computed when it is first asked for. Not within the lock: a thread that waits for its part may take up
-    /// work that asks for the diagonal, too.
+    /// The diagonal, computed when it is first asked for. It is computed outside of the lock: a thread that waits for
+    /// its part may take up work that also needs the diagonal.
     fn known_diagonal(&self) -> &[f64] {
         match self.diagonal.get() {
             Some(known) => known,

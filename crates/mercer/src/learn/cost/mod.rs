@@ -1,5 +1,5 @@
-//! The cost of work: operations and bytes as functions of its size. They depend on nothing else, so a choice between methods is the
-//! same on every machine; [`plan`](crate::select::plan) multiplies them by rates that it measures.
+//! The cost of work: operations and bytes as functions of its size only, so that a choice between methods is the same
+//! on every machine; [`plan`](crate::select::plan) multiplies them by rates that it measures.
 
 mod task;
 mod ways;
@@ -10,8 +10,8 @@ use crate::pool;
 pub use task::{Size, Task};
 pub use ways::{Cost, Operation, Stage, Way};
 
-/// Steps of conjugate gradients on tiles before the matrix is stored, and steps that must then be left: storing takes the time of as
-/// many.
+/// Steps of conjugate gradients on tiles before the matrix is stored, and the fewest remaining steps for which it is
+/// stored: storing takes the time of as many.
 pub(crate) const STEPS_ON_TILES: u64 = 6;
 
 /// Multiply-adds of ridge regression on the kernel matrix of n samples with d columns: n²d + n³/3.
@@ -48,27 +48,27 @@ pub fn cg_bytes(rows: usize, rank: usize, targets: usize) -> u64 {
     4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1)
 }
 
-/// Multiply-adds of a Gaussian process up to which a way to learn it is taken where there is a quicker but less exact one: some ten
+/// The most multiply-adds for training a Gaussian process by a method if a faster but less exact one exists: about ten
 /// minutes on two cores.
 pub const GP_PATIENCE: f64 = 2e13;
 
 /// Random probes of the determinant of a Gaussian process.
 pub(crate) const GP_PROBES: usize = 10;
 
-/// Steps of conjugate gradients for one likelihood of a Gaussian process, about.
+/// The approximate number of conjugate gradient steps for one likelihood of a Gaussian process.
 const GP_STEPS: f64 = 50.0;
 
-/// Inducing points of a Gaussian process where their number is not given, at most.
+/// The largest default number of inducing points of a Gaussian process.
 const GP_POINTS: usize = 1_024;
 
-/// The rank of the preconditioner of a Gaussian process, which also carries its variance: that of ridge regression, but 512 at least,
-/// and half of the rows at most.
+/// The rank of the preconditioner of a Gaussian process, which also determines its variance: that of ridge regression,
+/// but at least 512, and at most half of the rows.
 #[must_use]
 pub fn gp_rank(rows: usize) -> usize {
     preconditioner_rank(rows).max(512).min(rows.div_ceil(2))
 }
 
-/// The number of inducing points of a Gaussian process where it is not given.
+/// The default number of inducing points of a Gaussian process.
 #[must_use]
 pub fn gp_points(rows: usize) -> usize {
     suggested_features(rows as u64).min(GP_POINTS).min(rows)
@@ -88,8 +88,8 @@ pub fn gp_cg_bytes(rows: usize, targets: usize) -> u64 {
     12 * n * k + 32 * k * k + 49 * 8 * n * t + (8 << 22)
 }
 
-/// The way to learn a Gaussian process: the first of a Cholesky factor, conjugate gradients and inducing points that takes no more than
-/// [`GP_PATIENCE`] and fits the memory.
+/// The solver of a Gaussian process: the first of a Cholesky factor, conjugate gradients and inducing points that takes
+/// no more than [`GP_PATIENCE`] and fits the memory.
 #[must_use]
 pub fn gp_way(size: Size, evaluations: usize, budget: u64) -> Way {
     let (n, evaluations) = (size.rows as f64, evaluations as f64);
@@ -118,7 +118,7 @@ pub fn sums_bytes(features: usize, targets: usize) -> u64 {
 pub fn fold_sums_bytes(features: usize, targets: usize, (parts, left_out): (usize, usize)) -> u64 {
     let d = features as u64;
     let matrix = 8u64.saturating_mul(d).saturating_mul(d);
-    // Decompositions that are made at the same time: the matrix, its vectors and twice that of working memory.
+    // Decompositions computed at the same time: the matrix, its vectors and twice that of working memory.
     let at_once = pool::available().min(left_out) as u64;
     NormalEquations::bytes_needed(features, targets)
         .saturating_mul(parts as u64 + 2 + at_once)
@@ -133,7 +133,7 @@ pub fn suggested_features(rows: u64) -> usize {
     ((8.0 * (rows as f64).sqrt()) as usize).clamp(512, 4_096).next_multiple_of(64)
 }
 
-/// As [`suggested_features`], as far as the memory goes.
+/// As [`suggested_features`], limited by the memory.
 #[must_use]
 pub fn affordable_features(rows: u64, budget: u64) -> usize {
     let mut size = suggested_features(rows);

@@ -1,4 +1,4 @@
-//! The work whose cost is known before it starts.
+//! Work whose cost can be estimated before it starts.
 
 use serde::Serialize;
 
@@ -16,9 +16,9 @@ pub struct Size {
     pub rows: usize,
     /// d, the number of feature columns.
     pub columns: usize,
-    /// Targets that are learned at once.
+    /// The number of targets.
     pub targets: usize,
-    /// The precision that samples are held in.
+    /// The precision of the samples.
     pub dtype: Precision,
 }
 
@@ -33,7 +33,7 @@ pub enum Task {
     Ridge {
         /// λ.
         lambda: f64,
-        /// D, where the kernel has a finite feature map.
+        /// D, if the kernel has a finite feature map.
         features: Option<u64>,
     },
     /// Fitting ridge regression on explicit features.
@@ -47,7 +47,7 @@ pub enum Task {
         epochs: usize,
         /// One sample at a time.
         stochastic: bool,
-        /// D, where features are given.
+        /// D, if features are given.
         features: Option<u64>,
     },
     /// Choosing the kernel's hyper-parameters and λ for ridge regression.
@@ -66,24 +66,24 @@ pub enum Task {
     },
     /// Fitting a Gaussian process.
     GaussianProcess {
-        /// Times that the likelihood and its gradient are computed.
+        /// Evaluations of the likelihood and its gradient.
         evaluations: usize,
     },
-    /// Fitting a support vector machine: the most it takes where every row becomes a support vector.
+    /// Fitting a support vector machine; the cost is an upper bound, with every row a support vector.
     SupportVectors,
     /// Predicting with one coefficient per sample.
     Predict {
-        /// Rows to predict for.
+        /// The number of rows to predict.
         queries: usize,
     },
     /// Weighted means of the targets.
     Smoother {
-        /// Rows to predict for.
+        /// The number of rows to predict.
         queries: usize,
     },
     /// The nearest neighbours' targets.
     Neighbours {
-        /// Rows to predict for.
+        /// The number of rows to predict.
         queries: usize,
         /// How many of them.
         k: usize,
@@ -94,7 +94,7 @@ impl Task {
     /// The work of training a learner on this number of columns; for neighbours and smoothers, of predicting `queries` rows.
     ///
     /// # Errors
-    /// Where the features do not suit the columns.
+    /// If the features do not suit the columns.
     pub fn of(learner: &AnyLearner, columns: usize, queries: usize) -> Result<Self, LearnError> {
         let count = |lift: &Lift| match lift {
             Lift::Features(map) => {
@@ -107,7 +107,7 @@ impl Task {
             AnyLearner::Ridge(ridge) => match (count(&ridge.lift)?, ridge.lift.kernel()) {
                 (Some(features), _) => Self::RidgeFeatures { features },
                 (None, kernel) => {
-                    // A kernel with more features than can be counted is one for the dual.
+                    // A kernel with more features than can be counted is solved in the dual.
                     let map = kernel.and_then(|kernel| FeatureMap::of_kernel(kernel, columns));
                     let features = map.and_then(|map| map.count(columns).ok());
                     Self::Ridge { lambda: ridge.lambda.first().copied().unwrap_or(1.0), features }

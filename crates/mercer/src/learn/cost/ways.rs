@@ -1,4 +1,4 @@
-//! The ways to do a task, with the operations and bytes of each.
+//! The algorithms for a task, with the operations and bytes of each.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::solve::{MIXED_FROM, normal_equations_bytes};
 
 use super::{STEPS_ON_TILES, Size, Task};
 
-/// A way to do a task.
+/// An algorithm for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "name")]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ pub enum Way {
         /// M.
         landmarks: u64,
     },
-    /// With a kernel matrix that is computed once and kept.
+    /// With a kernel matrix that is computed once and stored.
     Stored,
     /// With a kernel matrix that is computed in every pass, tile by tile.
     Tiled,
@@ -42,11 +42,11 @@ pub enum Way {
     Path,
     /// One Cholesky factor for every value of λ.
     Grid,
-    /// Distances in tiles, of which only the smallest are kept.
+    /// Distances in tiles, of which only the smallest are stored.
     Search,
 }
 
-/// An operation whose rate a machine has.
+/// An operation with a measurable rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Operation {
     /// An entry below the diagonal of the kernel matrix, computed and stored in this precision.
@@ -80,16 +80,16 @@ use Operation::{Apply, Cross, Factor, Fill, Nearest, Product, Read, Reduce, Redu
 /// A part of the work: its name and how often it does each operation.
 pub type Stage = (&'static str, Vec<(f64, Operation)>);
 
-/// A way with its cost.
+/// An algorithm with its cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
-    /// The way.
+    /// The algorithm.
     pub way: Way,
     /// The parts of the work.
     pub stages: Vec<Stage>,
-    /// Bytes at its peak.
+    /// Peak memory in bytes.
     pub bytes: f64,
-    /// What speaks for or against it, in a sentence.
+    /// A reason for or against it, in a sentence.
     pub remark: Option<String>,
 }
 
@@ -109,7 +109,7 @@ const REFINEMENTS: f64 = 4.0;
 /// Applications of the kernel matrix that choose the step of least mean squares and check its answer.
 const BESIDE_EPOCHS: f64 = 14.0;
 
-/// Copies of the samples that are held: the caller's, the engine's, and the packed one.
+/// Copies of the samples in memory: the caller's, the engine's, and the packed one.
 const COPIES: f64 = 3.0;
 
 /// Newton steps of logistic regression, from zero to a small gradient.
@@ -118,20 +118,20 @@ const NEWTON_STEPS: f64 = 8.0;
 /// Products with the kernel matrix in a Newton step, most of them in conjugate gradients.
 const PRODUCTS: f64 = 8.0;
 
-/// Times that a kernel row of a support vector machine is computed where too few are kept.
+/// Times that a kernel row of a support vector machine is computed if too few are cached.
 const AGAIN: f64 = 3.0;
 
 /// Steps of a support vector machine for each row, each of which reads a kernel row.
 const SVM_STEPS: f64 = 2.0;
 
-/// Rows from which ways without a kernel matrix are looked at.
+/// The number of rows from which algorithms without a kernel matrix are considered.
 const LARGE: usize = 5_000;
 
 /// Steps of conjugate gradients at λ = 1, and for every tenth of it, with the default preconditioner and residual.
 const CG_STEPS: (f64, f64) = (25.0, 25.0);
 
 impl Task {
-    /// Every way to do the task, in the order in which they would be tried. `random_features` says whether the kernel has random
+    /// Every algorithm for the task, in order of preference. `random_features` says whether the kernel has random
     /// features, `budget` how many bytes may be used.
     #[must_use]
     pub fn ways(&self, size: Size, random_features: bool, budget: u64) -> Vec<Cost> {
@@ -215,7 +215,7 @@ impl Work {
         ]
     }
 
-    /// Values of the derivatives of n²/2 kernel values, of which there is about one per column, as kernel values.
+    /// The derivatives of n²/2 kernel values, about one per column, counted as kernel values.
     fn derivatives(self, evaluations: f64, pairs: f64) -> Stage {
         let values = pairs * (1.0 + self.size.columns as f64 / 8.0);
         ("derivatives", vec![(evaluations * values, Fill(Precision::Double))])
@@ -389,7 +389,7 @@ impl Work {
         let (n, matrix) = (self.n, self.n * self.n * dtype.bytes() as f64);
         let beside = if stochastic { 3.0 } else { BESIDE_EPOCHS };
         let (stored, tiled) = if stochastic {
-            // A block of rows is copied, read, and its steps are brought to all residuals.
+            // A block of rows is copied and read, and its steps are applied to all residuals.
             let visit = (epochs * 3.0 * n * n * 8.0, Read);
             (vec![visit], vec![visit, (epochs * n * n, Cross(targets))])
         } else {
@@ -413,7 +413,7 @@ impl Work {
     /// Newton's method with conjugate gradients inside: products with a kernel matrix that is stored or computed each time.
     fn logistic(self) -> Vec<Cost> {
         let outputs = self.size.targets;
-        // Rounded to single precision: Newton's steps correct for it.
+        // Rounded to single precision: Newton's steps correct the rounding errors.
         let bytes = 4.0 * self.n * self.n;
         let products = NEWTON_STEPS * PRODUCTS;
         let stored = vec![
@@ -424,8 +424,8 @@ impl Work {
         vec![Cost::new(Way::Stored, bytes + self.samples, stored), Cost::new(Way::Tiled, self.samples, tiled)]
     }
 
-    /// At most one row of the kernel matrix for each sample, where all are kept; a mistake adds one to all decisions. Half of the
-    /// rows of a pass are assumed to be mistaken, which is what guessing does.
+    /// At most one row of the kernel matrix for each sample, if all are cached; a mistake adds one to all decisions.
+    /// The estimate assumes mistakes on half of the rows of a pass, as for random predictions.
     fn perceptron(self, epochs: f64) -> Vec<Cost> {
         let n = self.n;
         let mistakes = 0.5 * n * epochs;
@@ -449,14 +449,14 @@ impl Work {
         let grid = vec![
             fill(fits),
             ("Cholesky factors", vec![(fits, Factor(Precision::Double, n))]),
-            // The diagonal of the inverse is twice the work of the factor again.
+            // The diagonal of the inverse takes twice the work of the factor.
             ("leave-one-out", vec![(2.0 * fits, Factor(Precision::Double, n))]),
         ];
         vec![Cost::new(Way::Path, bytes, path), Cost::new(Way::Grid, bytes, grid)]
     }
 
-    /// n² kernel values in single precision where every row becomes a support vector, and as many reads for each step of two
-    /// variables.
+    /// n² kernel values in single precision if every row becomes a support vector, and a read of a row for each step of
+    /// two variables.
     fn support_vectors(self) -> Vec<Cost> {
         let (n, values) = (self.n, self.n * self.n);
         let way = |way, bytes, times: f64| {

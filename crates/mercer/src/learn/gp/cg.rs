@@ -8,8 +8,9 @@
 //! ```
 //!
 //! with the Lanczos matrix T of each probe from the same conjugate gradients that solve for B⁻¹z (Gardner and others 2018; the
-//! determinant by Dong and others 2017). The better P, the smaller the part that is estimated. F is the Nyström factor on landmarks
-//! that do not depend on the hyper-parameters, and the random numbers are drawn once, so that the estimate is a smooth function of them.
+//! determinant by Dong and others 2017). The better P is, the smaller is the estimated part. F is the Nyström factor on
+//! landmarks that do not depend on the hyper-parameters, and the random numbers are drawn once, so that the estimate is
+//! a smooth function of them.
 
 use std::ops::Range;
 
@@ -38,20 +39,21 @@ use super::super::fitted::{Answer, Fitted};
 use super::super::problem::Problem;
 use super::{Gp, Prepared, unknowns};
 
-/// Steps of conjugate gradients at most.
+/// The most steps of conjugate gradients.
 const STEPS: u64 = 1_000;
 
 /// The relative residual of the targets and the probes while hyper-parameters are learnt, and at the end.
 const TOLERANCES: (f64, f64) = (1e-4, 1e-6);
 
-/// Rows and columns of a block of weights that derivatives are contracted with.
+/// Rows and columns of a block of weights for contractions with derivatives.
 const BLOCK: usize = 2_048;
 
-/// What is added to the diagonal of the landmarks' matrix, in parts of its mean: below it F, in single precision, is rounding.
+/// The jitter on the diagonal of the landmarks' matrix, relative to its mean: eigenvalues below it are rounding errors
+/// of F, which is in single precision.
 const JITTER: f64 = 1e-6;
 
-/// What is added to the diagonal of the projected matrix of the variance, in parts of its mean; each is tried in turn. It can only make
-/// variances larger.
+/// The jitter on the diagonal of the projected matrix of the variance, relative to its mean, tried in turn. Jitter can
+/// only increase variances.
 const PROJECTION_JITTERS: [f64; 4] = [1e-12, 1e-10, 1e-8, 1e-6];
 
 /// Targets y of zero mean, to be explained by f ~ N(0, K) and noise of variance σ²/w.
@@ -65,15 +67,15 @@ struct Iterative<'a> {
     roots: Option<Vec<f64>>,
     /// Σ log w.
     log_weights: f64,
-    /// σ² where it is given; learnt as the last unknown otherwise.
+    /// σ² if it is given; otherwise the last unknown.
     noise: Option<f64>,
     /// Standard normal numbers: a row for each landmark, and one for each sample.
     normal: (Matrix<f64>, Matrix<f64>),
-    /// Whether the matrix is stored while it is solved with.
+    /// Whether the matrix is stored during conjugate gradients.
     stores: bool,
 }
 
-/// What conjugate gradients found at one θ.
+/// The solutions at one θ.
 struct Found {
     kernel: Kernel,
     noise: f64,
@@ -122,14 +124,14 @@ impl<'a> Iterative<'a> {
         })
     }
 
-    /// The values that `theta` stands for: those of the kernel, and σ².
+    /// The values encoded by `theta`: the unknowns of the kernel, and σ².
     fn split(&self, theta: &[f64]) -> (Vec<f64>, f64) {
         let mut values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
         let noise = self.noise.unwrap_or_else(|| values.pop().unwrap_or(0.0));
         (values, noise)
     }
 
-    /// F with FFᵀ ≈ K; none where the landmarks' matrix has no factor.
+    /// F with FFᵀ ≈ K; `None` if the landmarks' matrix has no factor.
     fn factor(&self, kernel: &Kernel, session: &Session<'_>) -> Result<Option<Matrix<f32>>, LearnError> {
         let (n, k) = (self.samples.nrows(), self.landmarks.nrows());
         let gram = self.landmarks.gram(kernel, Wanted::Double)?;
@@ -168,7 +170,7 @@ impl<'a> Iterative<'a> {
         Ok((probes, inverse))
     }
 
-    /// The solutions and the estimate of the likelihood at `theta`; none where a matrix is not positive definite there.
+    /// The solutions and the estimate of the likelihood at `theta`; `None` if a matrix is not positive definite there.
     ///
     /// O(n²(p + m)) time a step for p probes and m outputs.
     fn found(
@@ -232,7 +234,7 @@ impl<'a> Iterative<'a> {
         Ok(Some(Found { kernel, noise, preconditioner, value, error, alpha, solved, probed, report }))
     }
 
-    /// The matrix, stored where the memory allows it.
+    /// The matrix, stored if the memory allows it.
     fn stored<'g>(
         &self,
         gram: Box<dyn Gram + 'g>,
@@ -247,7 +249,7 @@ impl<'a> Iterative<'a> {
         }
     }
 
-    /// The estimate of the likelihood at `theta` and of its gradient; none where it has no value.
+    /// The estimate of the likelihood at `theta` and of its gradient; `None` if it has no value.
     fn evaluate(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<(f64, Vec<f64>)>, LearnError> {
         let session = &session.part();
         let Some(found) = self.found(theta, TOLERANCES.0, session)? else { return Ok(None) };
@@ -297,8 +299,8 @@ impl<'a> Iterative<'a> {
         (Matrix::from_entries(n, width, left), Matrix::from_entries(n, width, right))
     }
 
-    /// R with k(x, x) − |Rᵀk(x)|² the variance of f(x) given Fᵀ(y): never below that given all of y, and near it where the landmarks
-    /// say what the targets do.
+    /// R with k(x, x) − |Rᵀk(x)|² the variance of f(x) given Fᵀ(y): never below the variance given all of y, and close
+    /// to it if the landmarks carry the information of the targets.
     ///
     /// With B = SAS and the rows SF of the factor, RRᵀ = SF(FᵀSBSF)⁻¹FᵀS. n²k multiply-adds for k landmarks.
     fn projection(&self, found: &Found, session: &Session<'_>) -> Result<Matrix<f64>, LearnError> {
@@ -376,7 +378,7 @@ impl Gp {
     ) -> Result<Fitted, LearnError> {
         self.needs_likelihood_and_noise(&prepared)?;
         let process = Iterative::new(&prepared, session)?;
-        // The estimates are no more exact than this.
+        // The tolerance matches the accuracy of the estimates.
         let options = MinimiseOptions { max_steps: self.max_iter, gradient: 1e-3, decrease: 1e-6 };
         let learnt =
             self.optimum(&mut |theta| process.evaluate(theta, session), &prepared, options, session)?;

@@ -13,7 +13,7 @@ use super::super::knn::check_features;
 use super::super::problem::Problem;
 use super::{Gp, has_noise, unknowns};
 
-/// Newton steps to the mode at most.
+/// The most Newton steps to the mode.
 const STEPS: usize = 100;
 
 /// Classes of rows, to be explained by latent functions with the prior N(0, K).
@@ -23,12 +23,12 @@ struct ClassProcess<'a> {
     kernel: &'a Kernel,
     codes: &'a [usize],
     classes: usize,
-    /// Coefficients of the last mode, where the next search for one starts.
+    /// Coefficients of the last mode, the starting point of the next search.
     last: Option<Matrix<f64>>,
 }
 
 impl ClassProcess<'_> {
-    /// K and the approximation at `theta`; none where K is not positive semidefinite to working precision.
+    /// K and the approximation at `theta`; `None` if K is not positive semidefinite to working precision.
     fn at(
         &mut self,
         theta: &[f64],
@@ -156,7 +156,7 @@ impl Gp {
         Ok(Fitted::new(self, problem, session, answer))
     }
 
-    /// Refuses what classification has no use for.
+    /// Rejects settings that do not apply to classification.
     fn check_classes(&self) -> Result<(), LearnError> {
         if self.noise.is_some() {
             return Err(LearnError::Unsupported(

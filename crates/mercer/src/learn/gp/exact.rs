@@ -14,7 +14,8 @@ use crate::watch::{Stopped, Watch};
 use super::super::error::LearnError;
 use super::GpObjective;
 
-/// What is added to the diagonal where K + σ²/w is not positive definite, in parts of the mean of the diagonal; each is tried in turn.
+/// The jitter added to the diagonal if K + σ²/w is not positive definite, relative to the mean of the diagonal, tried
+/// in turn.
 const JITTERS: [f64; 4] = [0.0, 1e-10, 1e-8, 1e-6];
 
 /// Targets y of zero mean, to be explained by f ~ N(0, K) and noise of variance σ²/w.
@@ -26,16 +27,16 @@ pub(super) struct Exact<'a> {
     pub targets: &'a Matrix<f64>,
     /// One weight > 0 for each row.
     pub weights: Option<&'a [f64]>,
-    /// σ² where it is given; learnt as the last unknown otherwise.
+    /// σ² if it is given; otherwise the last unknown.
     pub noise: Option<f64>,
     pub objective: GpObjective,
 }
 
-/// The factor of K + σ²/w + jitter and what follows from it.
+/// The factor of K + σ²/w + jitter and the solution.
 pub(super) struct Factored {
     pub kernel: Kernel,
     pub noise: f64,
-    /// What was added to every entry of the diagonal beside the noise.
+    /// The jitter added to every entry of the diagonal in addition to the noise.
     pub jitter: f64,
     pub factor: Box<dyn CholeskyFactor>,
     /// (K + σ²/w + jitter)⁻¹y.
@@ -43,7 +44,7 @@ pub(super) struct Factored {
 }
 
 impl Exact<'_> {
-    /// The values that `theta` stands for: those of the kernel, and σ².
+    /// The values encoded by `theta`: the unknowns of the kernel, and σ².
     fn split(&self, theta: &[f64]) -> (Vec<f64>, f64) {
         let mut values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
         let noise = self.noise.unwrap_or_else(|| values.pop().unwrap_or(0.0));
@@ -54,7 +55,7 @@ impl Exact<'_> {
         self.weights.map_or(noise, |weights| noise / weights[row])
     }
 
-    /// The factor at `theta`; none where no jitter makes the matrix positive definite.
+    /// The factor at `theta`; `None` if no jitter makes the matrix positive definite.
     ///
     /// O(n³) time, n² numbers of memory.
     pub fn factor(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<Factored>, LearnError> {
@@ -79,7 +80,7 @@ impl Exact<'_> {
         Ok(None)
     }
 
-    /// The objective at `theta`, to be maximised, and its gradient; none where there is no factor.
+    /// The objective at `theta`, to be maximised, and its gradient; `None` if there is no factor.
     ///
     /// 2n³/3 multiply-adds more than the factor, 2½n² numbers of memory in all.
     pub fn evaluate(
@@ -103,7 +104,7 @@ impl Exact<'_> {
         Ok(Some((value, gradient)))
     }
 
-    /// The logarithm of the likelihood, whatever the objective.
+    /// The logarithm of the likelihood, for any objective.
     pub fn log_likelihood(&self, factored: &Factored) -> f64 {
         log_likelihood(self.targets, &factored.alpha, &*factored.factor)
     }
@@ -155,8 +156,8 @@ fn likelihood_weights(alpha: &Matrix<f64>, mut inverse: Vec<f64>) -> Vec<f64> {
     inverse
 }
 
-/// Σᵢₒ log N(yᵢₒ; μᵢₒ, vᵢ) of predicting each target from all other rows, and the weights of its gradient (Sundararajan and Keerthi
-/// 2001; Rasmussen and Williams 2006, section 5.4.2).
+/// Σᵢₒ log N(yᵢₒ; μᵢₒ, vᵢ), the leave-one-out density of each target given all other rows, and the weights of its
+/// gradient (Sundararajan and Keerthi 2001; Rasmussen and Williams 2006, section 5.4.2).
 ///
 /// With Q = A⁻¹: vᵢ = 1/Qᵢᵢ and yᵢ − μᵢ = αᵢ/Qᵢᵢ. The derivative of one output's sum along ∂A is Σᵢⱼ Wᵢⱼ ∂Aᵢⱼ with
 /// W = Q·u αᵀ − ½Q·diag(c)·Q, made symmetric, where uᵢ = αᵢ/Qᵢᵢ and cᵢ = (1 + αᵢ²/Qᵢᵢ)/Qᵢᵢ. n³ multiply-adds more than the likelihood.
@@ -210,7 +211,7 @@ fn leave_one_out(targets: &Matrix<f64>, alpha: &Matrix<f64>, inverse: Vec<f64>) 
     (value, weights)
 }
 
-/// Refuses a kernel matrix with a value that is not finite.
+/// Rejects a kernel matrix with a value that is not finite.
 fn check_finite(gram: &dyn Gram) -> Result<(), LearnError> {
     let n = gram.nrows();
     let all: Vec<usize> = (0..n).collect();

@@ -20,13 +20,14 @@ use super::super::problem::Problem;
 use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 use super::{Gp, GpObjective, Prepared, has_noise, unknowns};
 
-/// A step that raises the bound by less than this part of it is the last: its rounding errors are some hundredths of that.
+/// A step that raises the bound by less than this fraction is the last: rounding errors of the bound are some
+/// hundredths of that.
 const GAIN: f64 = 1e-7;
 
-/// Rows of the part that is learnt on first, for each inducing point.
+/// Rows per inducing point in the first stage of learning.
 const PART: usize = 10;
 
-/// Bytes that the matrices of so many inducing points and of a block of rows take.
+/// Bytes of the matrices of these inducing points and of a block of rows.
 pub(super) fn bytes(points: usize) -> u64 {
     let m = points as u64;
     m.saturating_mul(8 * (12 * m + 2 * BLOCK as u64))
@@ -38,7 +39,7 @@ pub(super) struct Inducing<'a> {
     points: Box<dyn Resident>,
     /// The kernel with its unknowns.
     kernel: &'a Kernel,
-    /// σ² where it is given; learnt as the last unknown otherwise.
+    /// σ² if it is given; otherwise the last unknown.
     noise: Option<f64>,
 }
 
@@ -60,14 +61,14 @@ impl<'a> Inducing<'a> {
         Ok(Self { rows, points, kernel: &prepared.kernel, noise: prepared.noise })
     }
 
-    /// The values that `theta` stands for: those of the kernel, and σ².
+    /// The values encoded by `theta`: the unknowns of the kernel, and σ².
     fn split(&self, theta: &[f64]) -> (Vec<f64>, f64) {
         let mut values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
         let noise = self.noise.unwrap_or_else(|| values.pop().unwrap_or(0.0));
         (values, noise)
     }
 
-    /// The bound at `theta`; none where a matrix is not positive definite there.
+    /// The bound at `theta`; `None` if a matrix is not positive definite there.
     ///
     /// nM²/2 multiply-adds in one pass over the rows, O(M²) memory beside the rows.
     pub fn bound(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<Bounded>, LearnError> {
@@ -85,7 +86,7 @@ impl<'a> Inducing<'a> {
         }
     }
 
-    /// The bound at `theta` and its gradient; none where a matrix is not positive definite there.
+    /// The bound at `theta` and its gradient; `None` if a matrix is not positive definite there.
     ///
     /// About 3nM²/2 multiply-adds in two passes over the rows.
     pub fn evaluate(
@@ -108,7 +109,7 @@ impl<'a> Inducing<'a> {
     }
 }
 
-/// The part of the rows that was learnt on first.
+/// The rows of the first stage of learning.
 struct FirstPart {
     rows: usize,
     steps: usize,
@@ -125,7 +126,7 @@ impl Prepared {
         RowBlocks::new(&self.kernel, points, &self.samples, &self.targets, weights, session)
     }
 
-    /// A seeded part of the rows to learn on first; none where all rows, `count` of them, are not several times as many.
+    /// A seeded part of the rows to learn on first; `None` if all rows, `count` of them, are not several times as many.
     fn part(&self, points: usize, count: u64, session: &Session<'_>) -> Option<Self> {
         let (some, here) = ((PART * points).min(self.samples.nrows()), self.samples.nrows());
         if 2 * some as u64 > count {
@@ -191,10 +192,11 @@ impl Gp {
         Ok(Fitted::new(self, problem, session, answer))
     }
 
-    /// What rows that are summed up elsewhere need beforehand. `sample` are some of them, or all; `moments` are of all of them.
+    /// The quantities that rows summed elsewhere need first. `sample` holds some of these rows, or all; `moments` are
+    /// those of all rows.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), and where the settings ask for no inducing points.
+    /// As [`train`](Learner::train), and if the settings ask for no inducing points.
     pub fn process_start(
         &self,
         sample: &Problem<'_>,
@@ -207,7 +209,8 @@ impl Gp {
         Ok(ProcessStart { kernel, points, means, scales })
     }
 
-    /// Trains on rows that are summed up elsewhere; `sample` and `moments` are those of [`process_start`](Self::process_start).
+    /// Trains on rows that are summed elsewhere; `sample` and `moments` are those of
+    /// [`process_start`](Self::process_start).
     ///
     /// # Errors
     /// As [`process_start`](Self::process_start), and those of `rows`.
@@ -227,7 +230,7 @@ impl Gp {
         self.check(shape, session)?;
         let chosen = self.inducing_points(self.points()?, &prepared, session)?;
         let mut answer = self.fit_inducing(&prepared, chosen, (rows, moments.rows), session)?;
-        // They are places in the sample.
+        // The numbers are indices in the sample.
         answer.centres = None;
         Ok(Fitted::of_rows(self, (moments.rows, sample.origin.clone()), None, session, answer))
     }
@@ -238,10 +241,10 @@ impl Gp {
         ))
     }
 
-    /// Learns on a part of the rows first, then on all of them from there.
+    /// Learns on a part of the rows first, then on all of them from that result.
     ///
-    /// The optimum of a part is close to that of all rows, and the curvature there is in proportion to the number of rows: few steps
-    /// on all of them are left.
+    /// The optimum of a part is close to that of all rows, and the curvature there is proportional to the number of
+    /// rows, so that few steps on all rows remain.
     fn learn_inducing(
         &self,
         prepared: &Prepared,

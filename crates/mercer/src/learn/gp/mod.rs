@@ -1,4 +1,4 @@
-//! Gaussian processes: regression with a distribution in place of a number.
+//! Gaussian processes: regression and classification with predictive distributions.
 //!
 //! y = f(x) + ε with f ~ GP(0, k) and ε ~ N(0, σ²/w). Hyper-parameters that are written `?` in the kernel, and σ² unless it is given,
 //! maximise the likelihood of the targets (or the density of leaving one out) plus the logarithms of the priors, in logarithms and
@@ -43,7 +43,7 @@ pub use rows::{ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 pub use unknowns::Learnt;
 use unknowns::{Unknown, add_priors};
 
-/// What hyper-parameters maximise.
+/// The objective of the hyper-parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpObjective {
@@ -54,7 +54,7 @@ pub enum GpObjective {
     LeaveOneOut,
 }
 
-/// How the likelihood of a regression is computed and its mean solved for.
+/// The method for the likelihood and the mean of a regression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpSolver {
@@ -87,37 +87,38 @@ pub enum GpSolver {
 pub struct Gp {
     /// The kernel; each `?` is learnt.
     pub kernel: Kernel,
-    /// σ², the variance of the noise; learnt where it is not given, unless the kernel has a `noise` of its own.
+    /// σ², the variance of the noise; learnt if not given, unless the kernel contains `noise`.
     pub noise: Option<f64>,
-    /// What hyper-parameters maximise.
+    /// The objective of the hyper-parameters.
     pub objective: GpObjective,
-    /// Whether targets are brought to mean 0 and variance 1 first. Factors and σ² are then in units of their variance.
+    /// Whether targets are first standardised to mean 0 and variance 1. Factors and σ² are then in units of their
+    /// variance.
     pub normalise: bool,
-    /// Minimisations from seeded random starts beside the one from the scales of the data.
+    /// Minimisations from seeded random starts, in addition to the one from the scales of the data.
     pub restarts: usize,
-    /// Where learning starts, in place of the scales of the data: the logarithms of the kernel's unknowns in the order of its text, then
-    /// that of σ² where it is learnt.
+    /// The starting point, in place of the scales of the data: the logarithms of the kernel's unknowns in the order of
+    /// its text, then that of σ² if it is learnt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<Vec<f64>>,
-    /// Whether hyper-parameters are learnt; if not, they stay where they start.
+    /// Whether hyper-parameters are learnt; if not, they keep their starting values.
     pub learn: bool,
-    /// Whether the model keeps what its variance needs: n(n+1)/2 numbers.
+    /// Whether the model stores the n(n+1)/2 numbers needed for its variance.
     pub variance: bool,
-    /// Most steps of one minimisation.
+    /// The most steps of one minimisation.
     pub max_iter: usize,
-    /// The number of inducing points among the rows, which f is known at; none for what `solver` says.
+    /// The number of inducing points among the rows; `None` if `solver` decides.
     pub inducing: Option<usize>,
-    /// How the likelihood of a regression is computed without inducing points; classes need a Cholesky factor.
+    /// The method for the likelihood of a regression without inducing points; classes need a Cholesky factor.
     #[serde(skip_serializing_if = "is_default")]
     pub solver: GpSolver,
     /// Whether numbers are classes; targets that are text always are.
     #[serde(skip_serializing_if = "is_default")]
     pub classify: bool,
-    /// Whether the kernel must be proven to be one.
+    /// Whether the kernel must be proven positive semidefinite.
     pub admission: Admission,
 }
 
-/// The objective at θ and its gradient; none where it has no value.
+/// The objective at θ and its gradient; `None` if it has no value.
 type Evaluate<'a> = dyn FnMut(&[f64]) -> Result<Option<(f64, Vec<f64>)>, LearnError> + 'a;
 
 impl Default for Gp {
@@ -169,27 +170,27 @@ impl Gp {
         admission: Admission,
     }
 
-    /// The learner that starts where another fit ended, by its facts, and from there alone.
+    /// The learner that starts only from the result of another fit, given by its facts.
     pub(crate) fn continued(&self, facts: &Facts) -> Option<Self> {
         let learnt: Vec<Learnt> = facts.read("parameters")?;
         let initial = learnt.iter().map(|parameter| parameter.value.0.ln()).collect();
         Some(self.clone().initial(Some(initial)).restarts(0))
     }
 
-    /// About how often the likelihood and its gradient are computed, by which a plan counts.
+    /// The estimated number of evaluations of the likelihood and its gradient, for plans.
     pub(crate) fn expected_evaluations(&self) -> usize {
         const STEPS: usize = 40;
         STEPS.min(self.max_iter + 1) * (1 + self.restarts)
     }
 
-    /// The objective and its gradient at `theta`: the logarithms of the kernel's unknowns in the order of its text, then that of σ²
-    /// where it is learnt. Without priors. None where K + σ²/w is not positive definite there.
+    /// The objective and its gradient at `theta`: the logarithms of the kernel's unknowns in the order of its text,
+    /// then that of σ² where it is learnt. Without priors. `None` if K + σ²/w is not positive definite there.
     ///
     /// O(n³) time and 2½n² numbers of memory; on M inducing points it is a lower bound of the likelihood, in O(nM²) time, and by
     /// conjugate gradients an estimate.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), and where there is another number of values.
+    /// As [`train`](Learner::train), and if there is another number of values.
     pub fn objective_at(
         &self,
         problem: &Problem<'_>,
@@ -241,8 +242,8 @@ impl Gp {
         Ok(prepared.unknowns.iter().map(three).collect())
     }
 
-    /// What the rows that count give: samples, normalised targets and unknowns. `moments` are those of the targets where the rows are
-    /// a sample of more.
+    /// Prepares the rows of positive weight: samples, normalised targets and unknowns. `moments` are those of the
+    /// targets where the rows are a sample of more.
     fn prepare(
         &self,
         problem: &Problem<'_>,
@@ -294,7 +295,7 @@ impl Gp {
         }
         let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
         let of_kernel = kernel.tunables()?.len();
-        // Refuses unknowns without a derivative before any work.
+        // Rejects unknowns without a derivative before any work.
         kernel.gradient(&start[..of_kernel], samples.ncols())?;
         let admitted = self.admission.decide(&kernel, &samples)?;
         Ok(Prepared {
@@ -322,7 +323,7 @@ impl Gp {
         }
     }
 
-    /// The best θ of all minimisations; none where the objective has no value at any start.
+    /// The best θ of all minimisations; `None` if the objective has no value at any start.
     fn learnt(
         &self,
         evaluate: &mut Evaluate<'_>,
@@ -362,7 +363,7 @@ impl Gp {
         Ok(best)
     }
 
-    /// One minimisation; its value is not finite where the objective has none at the start.
+    /// One minimisation; its value is not finite if the objective has none at the start.
     fn minimised(
         &self,
         options: MinimiseOptions,
@@ -394,7 +395,7 @@ impl Gp {
         }
     }
 
-    /// The hyper-parameters that maximise the objective, where there is something to learn.
+    /// The hyper-parameters that maximise the objective, if there are any to learn.
     fn optimum(
         &self,
         evaluate: &mut Evaluate<'_>,
@@ -411,10 +412,10 @@ impl Gp {
     }
 }
 
-/// What learning came to.
+/// The result of learning.
 struct Optimum {
     theta: Vec<f64>,
-    /// The best minimum; none where nothing was tried and where no start has a value.
+    /// The best minimum; `None` if nothing was tried or if no start has a value.
     found: Option<Minimum>,
     tried: bool,
 }
@@ -424,7 +425,7 @@ impl Optimum {
         self.found.as_ref().map_or(0, |minimum| minimum.steps)
     }
 
-    /// What a user should know about the kernel and about what was learnt.
+    /// Warnings about the kernel and the learnt values.
     fn warnings(&self, gp: &Gp, prepared: &Prepared) -> Vec<String> {
         let mut warnings: Vec<String> = prepared.admitted.warning.iter().cloned().collect();
         if prepared.is_constant && gp.learn {
@@ -444,7 +445,7 @@ impl Optimum {
     }
 }
 
-/// A problem ready for the likelihood.
+/// A problem prepared for the likelihood.
 struct Prepared {
     samples: AnySamples<'static>,
     /// The kernel with its unknowns, every `auto` a number.
@@ -537,7 +538,7 @@ impl Learner for Gp {
 }
 
 impl Gp {
-    /// The same with the solver, or the inducing points, that `auto` stands for.
+    /// The same settings with `auto` replaced by a solver or by inducing points.
     #[must_use]
     pub fn resolved(&self, shape: Shape, session: &Session<'_>) -> Self {
         let is_open = self.solver == GpSolver::Auto && self.inducing.is_none();
@@ -555,13 +556,13 @@ impl Gp {
         }
     }
 
-    /// Whether conjugate gradients and inducing points can do what the settings ask for.
+    /// Whether conjugate gradients and inducing points support the settings.
     fn takes_any_solver(&self) -> bool {
         let objective = self.objective == GpObjective::Likelihood;
         objective && !self.classify && self.noise != Some(0.0) && !has_noise(self.kernel.expr())
     }
 
-    /// Refuses what solvers without the whole matrix cannot do.
+    /// Rejects settings that solvers without the whole matrix do not support.
     fn needs_likelihood_and_noise(&self, prepared: &Prepared) -> Result<(), LearnError> {
         let reason = if self.objective != GpObjective::Likelihood {
             "the density of leaving one out needs the inverse of the kernel matrix: use the Cholesky solver"
@@ -619,7 +620,7 @@ impl Gp {
     }
 }
 
-/// The warning where something was added to the diagonal.
+/// The warning that jitter was added to the diagonal.
 fn jitter_warning(prepared: &Prepared, factored: &Factored) -> Option<String> {
     if factored.jitter == 0.0 {
         return None;
@@ -661,7 +662,7 @@ fn residual(exact: &Exact<'_>, factored: &Factored, session: &Session<'_>) -> Re
     Ok(largest)
 }
 
-/// Whether an expression has a `noise` in it.
+/// Whether an expression contains `noise`.
 fn has_noise(expr: &Expr) -> bool {
     match expr {
         Expr::Named(named) => named.family == NOISE,
@@ -669,8 +670,8 @@ fn has_noise(expr: &Expr) -> bool {
     }
 }
 
-/// The targets less their means and divided by their standard deviations, the means, and the deviations; 0 and 1 where they stay as
-/// they are.
+/// The targets less their means and divided by their standard deviations, the means, and the deviations; 0 and 1 if
+/// targets are not normalised.
 fn normalised(
     targets: &Matrix<f64>,
     normalise: bool,
@@ -691,7 +692,7 @@ fn normalised(
                 }
             };
             let deviation = (squares / rows).sqrt();
-            // A mean that was rounded leaves a rest of a few units in the last place.
+            // Rounding of the mean leaves a remainder of a few units in the last place.
             let rounding = 8.0 * f64::EPSILON * means[o].abs();
             if deviation > rounding && deviation.is_finite() { deviation } else { 0.0 }
         })

@@ -1,4 +1,4 @@
-//! Rows with targets, by the sums that a Gaussian process on inducing points asks for.
+//! Rows with targets, accessed through the sums of a Gaussian process on inducing points.
 
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{GramError, Part, Resident, Wanted};
@@ -11,21 +11,21 @@ use crate::watch::Watch;
 
 use super::super::error::LearnError;
 
-/// Rows whose kernel values with the inducing points are held at a time.
+/// Rows whose kernel values with the inducing points are in memory at a time.
 pub(super) const BLOCK: usize = 2_048;
 
-/// Rows with targets, by the sums over them that the bound of a Gaussian process on inducing points needs.
+/// Rows with targets, accessed through the sums that the bound of a Gaussian process on inducing points needs.
 ///
 /// All sums add up over parts of the rows, so the rows may be in memory ([`RowBlocks`]) or on several machines. `values` are those of
 /// the kernel's unknowns.
 pub trait ProcessRows: Sync {
-    /// The sums that the bound follows from.
+    /// The sums that determine the bound.
     ///
     /// # Errors
-    /// Where kernel values cannot be computed or are not finite, and where the session is stopped.
+    /// If kernel values cannot be computed or are not finite, or if the session is stopped.
     fn sums(&self, values: &[f64], session: &Session<'_>) -> Result<InducingSums, LearnError>;
 
-    /// The derivative of the bound in the logarithm of each unknown of the kernel, as far as it goes through kernel values of rows.
+    /// The part of the derivative of the bound in the logarithm of each unknown that comes from kernel values of rows.
     ///
     /// # Errors
     /// As [`sums`](Self::sums).
@@ -37,21 +37,21 @@ pub trait ProcessRows: Sync {
     ) -> Result<Vec<f64>, LearnError>;
 }
 
-/// What rows on several machines need before they are summed up.
+/// The quantities that rows on several machines need before summation.
 #[derive(Debug, Clone)]
 pub struct ProcessStart {
     /// The kernel with its unknowns, every `auto` a number.
     pub kernel: Kernel,
     /// The inducing points.
     pub points: AnySamples<'static>,
-    /// What is subtracted from each target, and what it is divided by then.
+    /// The offset and the scale of each target.
     pub means: Vec<f64>,
     /// See `means`.
     pub scales: Vec<f64>,
 }
 
 impl ProcessStart {
-    /// The targets in the units in which rows are summed up.
+    /// The targets in the units of the sums.
     #[must_use]
     pub fn normalised(&self, targets: &Matrix<f64>) -> Matrix<f64> {
         let mut normalised = targets.clone();
@@ -74,11 +74,11 @@ pub struct TargetMoments {
     pub rows: u64,
     /// The mean of each target.
     pub means: Vec<f64>,
-    /// The sum of its squared deviations from that.
+    /// The sum of its squared deviations from the mean.
     pub squares: Vec<f64>,
 }
 
-/// Rows in memory, summed up a block at a time.
+/// Rows in memory, summed block by block.
 pub struct RowBlocks<'a> {
     blocks: Vec<Block>,
     points: Box<dyn Resident>,
@@ -95,12 +95,12 @@ struct Block {
 }
 
 impl<'a> RowBlocks<'a> {
-    /// Takes rows with targets of zero mean. Rows of weight 0 do not count; all weights are 1 where there are none.
+    /// Takes rows with targets of zero mean. Rows of weight 0 are ignored; without weights all are 1.
     ///
     /// O(nd) time and memory.
     ///
     /// # Errors
-    /// Where there is not one row of targets and one weight for each sample, and where the engine cannot hold the samples.
+    /// If there is not one row of targets and one weight for each sample, or if the engine cannot hold the samples.
     pub fn new(
         kernel: &'a Kernel,
         points: &AnySamples<'_>,

@@ -1,4 +1,4 @@
-//! The hyper-parameters that a Gaussian process learns: where each starts, its bounds and its prior, in logarithms.
+//! The hyper-parameters that a Gaussian process learns: their starts, bounds and priors, in logarithms.
 
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,13 +12,14 @@ use crate::kernel::{Kernel, Prior, SearchSpace, Tunable, Value as Written};
 
 use super::super::error::LearnError;
 
-/// The range of a bare `?` is this much wider at both ends than a search's: an irrelevant column has a very large width.
+/// The factor by which the range of a bare `?` is wider at both ends than in a search: an irrelevant column has a very
+/// large width.
 const WIDER: f64 = 100.0;
 
-/// The variance of the noise is learnt between these parts of the variance of the targets.
+/// The bounds of the noise variance, relative to the variance of the targets.
 const NOISE_RANGE: (f64, f64) = (1e-8, 1e2);
 
-/// Where the variance of the noise starts, as a part of the variance of the targets.
+/// The start of the noise variance, relative to the variance of the targets.
 const NOISE_START: f64 = 1e-2;
 
 /// One hyper-parameter, as its logarithm.
@@ -28,15 +29,15 @@ pub(super) struct Unknown {
     pub family: &'static str,
     /// Its name.
     pub parameter: &'static str,
-    /// The columns of the data that it belongs to; none for all of them.
+    /// The columns of the data that it belongs to; `None` for all of them.
     pub columns: Option<Vec<usize>>,
-    /// Where the first minimisation starts.
+    /// The start of the first minimisation.
     pub start: f64,
-    /// Where others start.
+    /// The range of the random starts.
     pub draw: (f64, f64),
     /// The least and the largest value.
     pub bounds: (f64, f64),
-    /// What is believed of it.
+    /// The prior.
     pub prior: Option<Prior>,
 }
 
@@ -53,7 +54,7 @@ impl Unknown {
         }
     }
 
-    /// A place to start at.
+    /// A random start.
     pub fn drawn(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
         let (low, high) = (self.draw.0.max(self.bounds.0), self.draw.1.min(self.bounds.1));
         if low < high { random.random_range(low..high) } else { self.start }
@@ -69,7 +70,7 @@ pub(super) fn of_kernel(
     let tunables = kernel.tunables()?;
     let of = |tunable: &Tunable| {
         let listed = tunables.iter().filter(|t| t.path == tunable.path && t.slot == tunable.slot).count();
-        // Columns at their median distance each are √d apart together.
+        // Rows at the median distance in each of d columns are √d times as far apart in all.
         let spread = if tunable.column.is_some() { (listed as f64).sqrt() } else { 1.0 };
         let spread = if tunable.parameter == "gamma" { 1.0 / listed as f64 } else { spread };
         let is_variance = tunable.family == CONSTANT || tunable.family == NOISE;
@@ -143,7 +144,7 @@ pub struct Learnt {
     pub kernel: String,
     /// Its name.
     pub parameter: String,
-    /// The columns of the data that it belongs to; none for all of them.
+    /// The columns of the data that it belongs to; `None` for all of them.
     pub columns: Option<Vec<usize>>,
     /// Its value.
     pub value: Number,

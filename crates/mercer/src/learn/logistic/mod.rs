@@ -37,9 +37,10 @@ const TRIAL_RESIDUAL: f64 = 1e-3;
 /// Logistic regression: its settings.
 ///
 /// The model has one output for two classes, the logit of class 1, else one per class;
-/// [`probabilities`](crate::model::probabilities) makes them of its predictions. On the kernel: O(n²) a product with the kernel
-/// matrix, of which a Newton step takes some tens; 4n² to 16n² bytes. On D approximate features: nD²/2 multiply-adds once and
-/// nD for each output and step; O(D²) bytes, and the nD features where they fit the budget.
+/// [`probabilities`](crate::model::probabilities) converts its predictions to probabilities. On the kernel: O(n²) a
+/// product with the kernel matrix, of which a Newton step takes some tens; 4n² to 16n² bytes. On D approximate
+/// features: nD²/2 multiply-adds once and nD for each output and step; O(D²) bytes, and the nD features where they fit
+/// the budget.
 ///
 /// A residual above `tol` is not an error: see the status of the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +59,7 @@ pub struct Logistic {
     /// The weight of each class, by which those of its rows are multiplied.
     #[serde(skip_serializing_if = "is_default")]
     pub class_weight: ClassWeight,
-    /// How the minimum on the kernel is looked for; on approximate features it is by L-BFGS.
+    /// The algorithm on the kernel; on approximate features it is L-BFGS.
     pub solver: LogisticSolver,
     /// The size of gradient steps.
     pub step: Step,
@@ -66,9 +67,10 @@ pub struct Logistic {
     /// relative to the first one. More than 0.
     #[serde(with = "crate::data::number")]
     pub tol: f64,
-    /// Steps or passes at most, 1 or more; none for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps of L-BFGS.
+    /// The most steps or passes, 1 or more; `None` for 100 Newton steps, 1,000 gradient steps or passes, and 500 steps
+    /// of L-BFGS.
     pub max_iter: Option<usize>,
-    /// Whether the kernel must be proven to be one.
+    /// Whether the kernel must be proven positive semidefinite.
     pub admission: Admission,
 }
 
@@ -128,7 +130,7 @@ impl Logistic {
     /// they descend. The lift and [`lambda`](Self::lambda) do not matter.
     ///
     /// # Errors
-    /// As [`train`](Learner::train), and where the problem has no kernel matrix.
+    /// As [`train`](Learner::train), and if the problem has no kernel matrix.
     pub fn path(
         &self,
         problem: &Problem<'_>,
@@ -155,7 +157,7 @@ impl Logistic {
         let weights = class_weight.combine(codes, classes, problem.weights())?;
         check_codes(gram.nrows(), codes, classes, Some(&weights))?;
         let labels = Labels::new(codes, classes, weights);
-        // Gradient steps accumulate what they are given: only Newton's can be worked out with a rounded matrix.
+        // Gradient steps accumulate rounding errors of the matrix: only Newton's steps can use a rounded one.
         let smallest = match self.solver {
             LogisticSolver::Newton => lambdas.iter().copied().fold(f64::INFINITY, f64::min),
             _ => 0.0,
@@ -198,7 +200,7 @@ impl Logistic {
         }
     }
 
-    /// The same settings with a tolerance for trials of a search on this many rows: far below what changes a score.
+    /// The same settings with a tolerance for trials of a search on this many rows, small enough not to affect a score.
     #[must_use]
     pub fn for_trials(self, rows: usize) -> Self {
         let tol = self.tol.max(TRIAL_RESIDUAL * (rows as f64).sqrt());
@@ -267,7 +269,7 @@ impl Learner for Logistic {
     }
 }
 
-/// The start of [`extrapolated`](crate::solve::extrapolated) as an answer.
+/// The start of [`extrapolated`](crate::solve::extrapolated) as a solution.
 fn ahead(lambda: f64, lambdas: &[f64], answers: &[LogisticSolution]) -> Option<LogisticSolution> {
     let [.., earlier, last] = answers else { return None };
     let (second, first) = (lambdas[answers.len() - 2], lambdas[answers.len() - 1]);
@@ -290,7 +292,7 @@ fn outside(parameter: &'static str, received: f64, allowed: &'static str) -> Lea
     LearnError::Parameter { parameter, received: received.to_string(), allowed }
 }
 
-/// Numbers that are not finite come from kernel values that are not: the first such pair is named.
+/// Results that are not finite come from kernel values that are not: the error names the first such pair.
 fn explain_failure(gram: &dyn Gram, error: SolveError) -> LearnError {
     match error {
         SolveError::NotFinite | SolveError::Singular { .. } | SolveError::Indefinite { .. } => {

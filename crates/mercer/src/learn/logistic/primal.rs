@@ -13,7 +13,7 @@ use crate::solve::minimise;
 
 use super::Logistic;
 
-/// Steps of L-BFGS at most, unless the settings say otherwise.
+/// The default limit on L-BFGS steps.
 const MAX_STEPS: usize = 500;
 
 impl Logistic {
@@ -33,15 +33,15 @@ impl Logistic {
         })
     }
 
-    /// The fit to rows of features that need not be at hand: the answer of [`train`](crate::learn::Learner::train) from sums that come
-    /// from elsewhere.
+    /// The fit to rows of features that need not be on this machine: the result of
+    /// [`train`](crate::learn::Learner::train) from sums computed elsewhere.
     ///
     /// The weights of `rows`, and those of `sums`, which are over the features alone, are C = 1/λ times the weights of the classes
     /// and of the rows.
     ///
     /// # Errors
-    /// Where the learner is not on an approximation, where a setting is out of range, where the sums do not fit the features, and
-    /// where the session is stopped.
+    /// If the learner is not on an approximation, if a setting is out of range, if the sums do not fit the features, or
+    /// if the session is stopped.
     pub fn fit_rows(
         &self,
         prepared: &Prepared,

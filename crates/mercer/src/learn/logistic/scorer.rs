@@ -98,8 +98,8 @@ impl FoldTrainer for Logistic {
     }
 }
 
-/// The order in which values of λ descend, and the values in it: from strong to weak penalties each answer is a good start for the
-/// next.
+/// The permutation that sorts values of λ in descending order, and the sorted values: from strong to weak penalties
+/// each solution is a good start for the next.
 fn descending(lambdas: &[f64]) -> (Vec<usize>, Vec<f64>) {
     let mut order: Vec<usize> = (0..lambdas.len()).collect();
     order.sort_by(|&a, &b| lambdas[b].total_cmp(&lambdas[a]));
@@ -132,7 +132,7 @@ fn together(
     problem.path(lambdas, &settings, session).map_err(|error| explain_failure(&gram, error))
 }
 
-/// The path over descending `lambdas`; none for λ = 0 where it has no minimum.
+/// The path over descending `lambdas`; `None` for λ = 0 where it has no minimum.
 fn path(
     logistic: &Logistic,
     problem: &Problem<'_>,

@@ -1,19 +1,19 @@
 //! A perceptron with a limit on its centres, for streams.
 //!
-//! The plain perceptron keeps every row it was ever wrong about. This one keeps at most B centres. A mistake adds the row as a
-//! centre; where that makes one too many, the centre that f can best do without goes: f is projected onto the span of the
-//! others, and the centre is the one whose projection loses least. With a the coefficients and G = K⁻¹ over the centres,
-//! leaving out centre j
+//! The plain perceptron keeps every row on which it made a mistake. This one keeps at most B centres. A mistake adds
+//! the row as a centre; if that exceeds B, one centre is removed: f is projected onto the span of the others, and the
+//! centre removed is the one whose projection changes f least. With a the coefficients and G = K⁻¹ over the centres,
+//! removing centre j
 //!
 //! ```text
 //! costs   ‖f − Pf‖² = Σ_c a_jc²/G_jj        and makes   a_i ← a_i − a_j·G_ij/G_jj  for the others
 //! ```
 //!
-//! The row just added is among the candidates: one that the centres nearly span is taken up by them and never stored. G is
-//! bordered when a centre is added and deflated when one goes, O(B²) each.
+//! The row just added is among the candidates: one that is nearly in the span of the centres is projected at once and
+//! never stored. G is bordered when a centre is added and deflated when one is removed, O(B²) each.
 //!
-//! Projection instead of forgetting is the idea of the Projectron (Orabona, Keshet & Caputo, 2008); the choice of what
-//! goes is that of Crammer, Kandola & Singer (2003) taken after the projection.
+//! Projection instead of forgetting is the idea of the Projectron (Orabona, Keshet & Caputo, 2008); the choice of the
+//! centre to remove is that of Crammer, Kandola & Singer (2003), made after the projection.
 
 use crate::data::{AnySamples, Matrix, Samples};
 use crate::kernel::Kernel;
@@ -23,11 +23,11 @@ use crate::model::Expansion;
 use super::train::Change;
 use super::{Rule, outputs};
 
-/// A row whose distance to the span of the centres is below this fraction of its length counts as in it: squared, this
-/// bounds the condition of K over the centres at about B·10⁸.
+/// A row whose distance to the span of the centres is below this fraction of its norm is treated as in the span: this
+/// bounds the condition number of K over the centres by about B·10⁸.
 const SPANNED: f64 = 1e-8;
 
-/// Changes to G between two computations of it from the start, which end the drift of its rounding errors.
+/// Updates of G between two recomputations, which limit the growth of rounding errors.
 const REFRESH: usize = 200;
 
 /// A perceptron of at most B centres that learns from one sample after the other.
@@ -46,19 +46,19 @@ pub struct BudgetedPerceptron {
     gram: Vec<Vec<f64>>,
     /// G.
     inverse: Vec<Vec<f64>>,
-    /// Changes to G since it was computed from the start.
+    /// Updates of G since it was recomputed.
     changed: usize,
     seen: u64,
     mistakes: u64,
 }
 
 impl BudgetedPerceptron {
-    /// Zero, on samples of `columns` columns and `classes` classes, with at most `budget` centres.
+    /// The zero function on samples of `columns` columns and `classes` classes, with at most `budget` centres.
     ///
     /// O(B(B + d)) memory.
     ///
     /// # Errors
-    /// Where the budget or the number of columns is 0, there are fewer than two classes, or the kernel does not fit the
+    /// If the budget or the number of columns is 0, there are fewer than two classes, or the kernel does not fit the
     /// columns.
     pub fn new(
         kernel: Kernel,
@@ -97,12 +97,12 @@ impl BudgetedPerceptron {
         })
     }
 
-    /// Goes on from what [`expansion`](Self::expansion) gave: with these centres and coefficients, one row each.
+    /// Resumes from the result of [`expansion`](Self::expansion): these centres and coefficients, one row each.
     ///
     /// O(B²(B + d)).
     ///
     /// # Errors
-    /// As [`new`](Self::new), and where the centres do not fit the coefficients or the budget.
+    /// As [`new`](Self::new), and if the centres do not fit the coefficients or the budget.
     pub fn resume(
         kernel: Kernel,
         centres: &AnySamples<'_>,
@@ -141,13 +141,13 @@ impl BudgetedPerceptron {
         Ok(machine)
     }
 
-    /// Learns from one sample; whether it was mistaken about it.
+    /// Learns from one sample; returns whether its prediction was a mistake.
     ///
     /// O(Bd), and O(B²) more for a mistake.
     ///
     /// # Errors
-    /// Where the sample does not have the columns or its code is not one of the classes, and where the kernel has no finite
-    /// value there. What was learnt before then stands.
+    /// If the sample does not have the columns or its code is not one of the classes, or if the kernel has no finite
+    /// value there. The state before the call is kept.
     pub fn update(&mut self, x: &[f64], code: usize) -> Result<bool, LearnError> {
         if code >= self.classes {
             return Err(LearnError::Code { row: self.seen as usize, code, classes: self.classes });
@@ -168,7 +168,7 @@ impl BudgetedPerceptron {
     /// The decision values at a point: one for two classes, positive for class 1, else one per class.
     ///
     /// # Errors
-    /// Where the point does not have the columns, and where the kernel has no finite value there.
+    /// If the point does not have the columns, or if the kernel has no finite value there.
     pub fn decide(&self, x: &[f64]) -> Result<Vec<f64>, LearnError> {
         Ok(self.combine(&self.values(x)?))
     }
@@ -179,7 +179,7 @@ impl BudgetedPerceptron {
         self.seen
     }
 
-    /// Mistakes made before learning from them.
+    /// The number of mistakes.
     #[must_use]
     pub fn mistakes(&self) -> u64 {
         self.mistakes
@@ -191,10 +191,10 @@ impl BudgetedPerceptron {
         self.centres.len()
     }
 
-    /// What it learnt, as a model.
+    /// The learnt function, as a model.
     ///
     /// # Errors
-    /// [`LearnError::Empty`] where it has not seen a sample yet.
+    /// [`LearnError::Empty`] if it has not seen a sample yet.
     pub fn expansion(&self) -> Result<Expansion, LearnError> {
         let (rows, columns) = (self.centres.len(), self.columns);
         let centres = Samples::dense(rows, columns, self.centres.concat());
@@ -211,7 +211,7 @@ impl BudgetedPerceptron {
         }
     }
 
-    /// k(x, z), refused where it is not finite; `column` says which centre z is.
+    /// k(x, z), an error if it is not finite; `column` is the index of the centre z.
     fn value(&self, x: &[f64], z: &[f64], column: usize) -> Result<f64, LearnError> {
         let value = self.kernel.eval(x, z)?;
         if value.is_finite() {
@@ -264,7 +264,7 @@ impl BudgetedPerceptron {
         }
     }
 
-    /// K and G with one row more: with d = G·values and s = own − dᵀvalues, G gains ddᵀ/s, −d/s and 1/s.
+    /// Adds one row to K and G: with d = G·values and s = own − dᵀvalues, G gains ddᵀ/s, −d/s and 1/s.
     fn border(&mut self, values: &[f64], own: f64, projection: &[f64], beyond: f64) {
         for (row, d) in self.inverse.iter_mut().zip(projection) {
             row.iter_mut().zip(projection).for_each(|(g, e)| *g += d * e / beyond);
@@ -275,13 +275,13 @@ impl BudgetedPerceptron {
         self.gram.push(values.iter().copied().chain([own]).collect());
     }
 
-    /// The centre whose projection onto the others loses least; the first of equals.
+    /// The centre whose removal changes f least; the first of equals.
     fn cheapest(&self) -> usize {
         let cost = |j: usize| self.coefficients[j].iter().map(|a| a * a).sum::<f64>() / self.inverse[j][j];
         (1..self.centres.len()).fold(0, |best, j| if cost(j) < cost(best) { j } else { best })
     }
 
-    /// Projects f onto the span of the centres but `j`, and drops that one.
+    /// Projects f onto the span of the centres except `j`, and removes that one.
     fn leave_out(&mut self, j: usize) {
         let gone = self.coefficients.remove(j);
         let mut deflation = self.inverse.remove(j);
@@ -305,7 +305,7 @@ impl BudgetedPerceptron {
         self.inverse.clear();
         for (j, row) in gram.iter().enumerate() {
             let projection: Vec<f64> = self.inverse.iter().map(|g| dot(g, &row[..j])).collect();
-            // What drift let in although the others span it is kept apart by force.
+            // A lower bound keeps G finite for a centre that rounding errors admitted although the others span it.
             let beyond = (row[j] - dot(&projection, &row[..j])).max(SPANNED * row[j]);
             self.border(&row[..j], row[j], &projection, beyond);
         }

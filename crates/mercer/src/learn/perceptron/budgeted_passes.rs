@@ -1,4 +1,4 @@
-//! Passes over rows at hand with a limit on the centres.
+//! Passes over rows in memory with a limit on the centres.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -18,7 +18,7 @@ pub(super) struct Dual<'a> {
 }
 
 impl<'a> Dual<'a> {
-    /// Zero on a kernel matrix, whose rows are kept within `budget` bytes.
+    /// The zero function on a kernel matrix, whose rows are cached within `budget` bytes.
     pub fn new(gram: &'a dyn Gram, outputs: usize, budget: u64) -> Self {
         let n = gram.nrows();
         let keep = KeepRows { bytes: budget, precision: gram.precision(), policy: Policy::Always };
@@ -26,7 +26,7 @@ impl<'a> Dual<'a> {
         Self { gram, rows, coefficients: Matrix::zeros(n, outputs), values: vec![vec![0.0; n]; outputs] }
     }
 
-    /// The error for row `i` of K where it has made a value infinite or NaN.
+    /// The error for row `i` of K if it made a value infinite or NaN.
     fn check(&self, i: usize, output: usize) -> Result<(), LearnError> {
         let Some(column) = self.values[output].iter().position(|f| !f.is_finite()) else { return Ok(()) };
         let mut value = [0f64];
@@ -71,7 +71,7 @@ pub(super) struct Primal<'a> {
 }
 
 impl<'a> Primal<'a> {
-    /// Zero on the rows of `features`.
+    /// The zero function on the rows of `features`.
     pub fn new(features: &'a Matrix<f64>, outputs: usize) -> Self {
         Self { features, weights: Matrix::zeros(outputs, features.ncols()) }
     }

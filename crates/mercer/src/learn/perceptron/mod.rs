@@ -1,6 +1,7 @@
 //! The kernel perceptron.
 //!
-//! Visits the rows one after the other and, where row i is on the wrong side of f = Σⱼ aⱼ k(xⱼ, ·), adds its own bump:
+//! Visits the rows one after the other and, if row i is on the wrong side of f = Σⱼ aⱼ k(xⱼ, ·), adds its kernel
+//! function:
 //!
 //! ```text
 //! two classes, y = ±1     where yᵢf(xᵢ) ≤ 0:  aᵢ ← aᵢ + yᵢ
@@ -9,7 +10,7 @@
 //! ```
 //!
 //! A value of exactly 0 is a mistake. A step size only scales f: the mistakes are the same for all of them. There is no intercept: add a constant to
-//! the kernel for one. A correction costs O(n) with a row of the kernel matrix at hand, a visit O(1).
+//! the kernel for one. A correction costs O(n) plus a row of the kernel matrix, a visit O(1).
 //!
 //! Rosenblatt (1958); Novikoff (1962); Freund & Schapire (1999) for the averaged and voted forms.
 
@@ -46,27 +47,27 @@ use train::{Course, History, train};
 
 pub use budgeted::BudgetedPerceptron;
 
-/// How more than two classes are distinguished.
+/// The rule for more than two classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// One function for each class, which only has to tell that class from all others.
+    /// One function per class, each trained to separate its class from all others.
     OneVsRest,
-    /// One function for each class, of which the row's own has to be the largest.
+    /// One function per class, trained so that the function of a row's class is the largest.
     #[default]
     Direct,
 }
 
 /// The perceptron: its settings.
 ///
-/// The model has one output for two classes, positive for class 1, else one per class, the largest of which decides. On a
-/// kernel its centres are the rows that were ever mistaken. O(n(d + 1)) a mistake, less where its row of the kernel matrix is
-/// still held; on D features it makes the same mistakes in the same order, up to rounding, at O(D) a visit.
+/// The model has one output for two classes, positive for class 1, else one per class, the largest of which decides. On
+/// a kernel its centres are the rows on which a mistake was made. O(n(d + 1)) a mistake, less if its row of the kernel
+/// matrix is cached; on D features it makes the same mistakes in the same order, up to rounding, at O(D) a visit.
 ///
-/// The facts of a fit are `passes`; `mistakes`; `radius`, R = maxᵢ √k(xᵢ, xᵢ); and, where a pass made no mistake, `margin` and
-/// `mistake_bound`. The margin of the function that separates the classes is γ = minᵢ yᵢf(xᵢ)/‖f‖ for two classes. It bounds
-/// the mistakes of every order of visits (Novikoff, 1962): at most R²/γ² for two classes, Σₖ R²/γₖ² for one against the rest,
-/// and 2R²/γ² for the direct rule, where γ = minᵢ (f_y(xᵢ) − max f_c(xᵢ))/(Σₖ‖fₖ‖²)^½.
+/// The facts of a fit are `passes`; `mistakes`; `radius`, R = maxᵢ √k(xᵢ, xᵢ); and, if a pass made no mistake, `margin`
+/// and `mistake_bound`. The margin of the function that separates the classes is γ = minᵢ yᵢf(xᵢ)/‖f‖ for two classes.
+/// It bounds the mistakes of every order of visits (Novikoff, 1962): at most R²/γ² for two classes, Σₖ R²/γₖ² for one
+/// against the rest, and 2R²/γ² for the direct rule, where γ = minᵢ (f_y(xᵢ) − max f_c(xᵢ))/(Σₖ‖fₖ‖²)^½.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -74,24 +75,25 @@ pub struct Perceptron {
     /// The kernel or the features.
     #[serde(flatten)]
     pub lift: Lift,
-    /// Passes over the rows at most, 1 or more; fewer where one makes no mistake.
+    /// The most passes over the rows, 1 or more; training stops after a pass without mistakes.
     #[serde(rename = "epochs")]
     pub passes: usize,
     /// Whether the rows are shuffled before each pass, by the seed of the session; else they are visited in their order.
     pub shuffle: bool,
-    /// Whether the mean of the functions after each visit is taken, which is steadier where the classes overlap; else the last.
+    /// Whether the result is the mean of the functions after each visit, which is more stable for overlapping classes,
+    /// instead of the last function.
     pub averaged: bool,
-    /// Whether all functions are kept, each to cast the votes of the visits it survived; `averaged` does not matter then.
+    /// Whether all functions are kept, each with one vote per visit that it survived; `averaged` is then ignored.
     pub vote: bool,
-    /// The most centres, 1 or more: see [`BudgetedPerceptron`]. The last function is taken, and no margin is known.
+    /// The most centres, 1 or more: see [`BudgetedPerceptron`]. The result is the last function, without a margin.
     pub budget: Option<usize>,
     /// The size of every correction, more than 0: it scales the function and changes no decision. 1 with votes or a budget.
     #[serde(skip_serializing_if = "is_one")]
     pub step: f64,
-    /// How more than two classes are distinguished.
+    /// The rule for more than two classes.
     #[serde(rename = "multiclass")]
     pub rule: Rule,
-    /// Whether the kernel must be proven to be one.
+    /// Whether the kernel must be proven positive semidefinite.
     pub admission: Admission,
 }
 
@@ -235,7 +237,7 @@ impl Perceptron {
         }
     }
 
-    /// What an update adds to the coefficients of the function taken.
+    /// The amount that an update adds to the coefficients of the result.
     fn amount(&self, history: &History, update: &train::Update) -> f64 {
         let share = if self.averaged { history.share(update) } else { 1.0 };
         self.step * update.change.amount * share

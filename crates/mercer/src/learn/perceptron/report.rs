@@ -1,4 +1,4 @@
-//! What a perceptron says of its training.
+//! The report of training a perceptron.
 
 use crate::data::Number;
 use crate::model::Facts;
@@ -7,7 +7,7 @@ use crate::solve::{Report, Status};
 use super::Rule;
 use super::train::{Decisions, History, rival};
 
-/// How training a perceptron went.
+/// The outcome of training a perceptron.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outcome {
     /// Whether the last pass made no mistake.
@@ -18,9 +18,9 @@ pub(super) struct Outcome {
     pub mistakes: usize,
     /// R.
     pub radius: f64,
-    /// γ, the smallest over the classes; none where the classes were not separated.
+    /// γ, the smallest over the classes; `None` if the classes are not separated.
     pub margin: Option<f64>,
-    /// The bound on the mistakes; none where the classes were not separated.
+    /// The bound on the mistakes; `None` if the classes were not separated.
     pub bound: Option<f64>,
 }
 
@@ -50,7 +50,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome as a solver reports it.
+    /// The outcome as a solver report.
     pub fn report(&self) -> Report {
         let separated = match (self.margin, self.bound) {
             (Some(margin), Some(bound)) => {
@@ -80,7 +80,7 @@ impl Outcome {
     }
 }
 
-/// The margin of each function that separates on its own: one per output, or one for all of them together.
+/// The margin of each separating function: one per output, or one for all of them together.
 fn margins(codes: &[usize], rule: Rule, norms: &[f64], decisions: &dyn Decisions) -> Vec<f64> {
     let outputs = norms.len();
     let mut values = vec![0.0; outputs];

@@ -1,4 +1,4 @@
-//! The passes of a perceptron over its rows, whatever its decision values are computed from.
+//! The passes of a perceptron over its rows, on a kernel matrix or on features.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -22,7 +22,7 @@ pub(super) trait Decisions {
     fn squared_norms(&self) -> Vec<f64>;
 }
 
-/// What a correction does to one output.
+/// The change of one output by a correction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Change {
     pub output: u32,
@@ -30,7 +30,7 @@ pub(super) struct Change {
     pub amount: f64,
 }
 
-/// A change, the row that asked for it, and after how many visits.
+/// A change, the row that caused it, and the number of visits before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Update {
     pub row: u32,
@@ -38,7 +38,7 @@ pub(super) struct Update {
     pub visit: u64,
 }
 
-/// All that happened in the passes. Every reading of a perceptron, its last, averaged or voted form, is a reading of this.
+/// The history of the passes, from which the last, averaged and voted forms are computed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct History {
     pub updates: Vec<Update>,
@@ -50,7 +50,7 @@ pub(super) struct History {
 }
 
 impl History {
-    /// The rows that were mistaken, in order.
+    /// The rows with mistakes, in order.
     pub fn mistaken(&self) -> Vec<usize> {
         let mut rows: Vec<usize> = Vec::new();
         let mut last = None;
@@ -63,7 +63,7 @@ impl History {
         rows
     }
 
-    /// How much each update weighs in the average of the functions that stood after each visit.
+    /// The weight of each update in the average of the functions after each visit.
     pub fn share(&self, update: &Update) -> f64 {
         (self.visits - update.visit) as f64 / self.visits as f64
     }
@@ -79,10 +79,10 @@ pub(super) struct Course<'a> {
     pub shuffle: Option<u64>,
 }
 
-/// Visits between two questions whether to stop.
+/// Visits between two checks of the watch.
 const PATIENCE: usize = 64;
 
-/// Goes over the rows until a pass makes no mistake, or all passes are made.
+/// Makes passes over the rows until one has no mistake, or all passes are made.
 pub(super) fn train(
     course: &Course<'_>,
     decisions: &mut dyn Decisions,
@@ -122,11 +122,11 @@ pub(super) fn train(
 }
 
 impl Rule {
-    /// What is changed where a row of class `own` has these decision values: nothing where it is on the right side.
+    /// The correction for a row of class `own` with these decision values: none if it is on the right side.
     pub(super) fn corrections(self, values: &[f64], own: usize, changes: &mut Vec<Change>) {
         if let [value] = values {
             let y = if own == 1 { 1.0 } else { -1.0 };
-            // A value of exactly 0 is a mistake too: else a perceptron that starts at zero would never move.
+            // A value of exactly 0 is a mistake too: otherwise a perceptron that starts at zero would never change.
             if y * value <= 0.0 {
                 changes.push(Change { output: 0, amount: y });
             }

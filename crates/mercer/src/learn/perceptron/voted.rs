@@ -7,7 +7,7 @@ use crate::solve::Report;
 
 use super::train::History;
 
-/// Every function that stood, to vote as often as it survived a visit.
+/// All functions of training, each with one vote per visit that it survived.
 pub(super) fn voted(basis: Basis<'_>, classes: usize, history: &History, mut report: Report) -> Answer {
     let mut used = history.mistaken();
     used.sort_unstable();

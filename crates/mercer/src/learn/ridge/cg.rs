@@ -20,12 +20,13 @@ use super::super::problem::Problem;
 use super::{Intercept, Ridge, roots};
 
 impl Ridge {
-    /// The fit of the full problem with a preconditioner of rank k, going on from the session's checkpoint.
+    /// The fit of the full problem with a preconditioner of rank k, resuming from the session's checkpoint.
     ///
-    /// Each step computes the tiles of the kernel matrix again in single precision: O(n²d) time, O(nk) memory. Where many steps
-    /// are still to go after the first ones, n² bytes fit the memory beside the preconditioner and λ is not too small for 16 bits, the
-    /// matrix is stored once in 16 bits an entry, and a step reads it: O(n²) time, bound by memory. Either way the answer is
-    /// corrected by residuals in double precision, so it is that of the kernel in double precision.
+    /// Each step computes the tiles of the kernel matrix again in single precision: O(n²d) time, O(nk) memory. If many
+    /// steps remain after the first ones, n² bytes fit the memory in addition to the preconditioner and λ is not too
+    /// small for 16 bits, the matrix is stored once with 16 bits per entry, and each step reads it: O(n²) time, limited
+    /// by memory bandwidth. In both cases the solution is corrected by residuals in double precision, so that it is
+    /// that of the kernel in double precision.
     pub(super) fn conjugate_gradients(
         &self,
         kernel: &Kernel,
@@ -41,7 +42,7 @@ impl Ridge {
             let what = "a preconditioner and vectors";
             return Err(LearnError::Memory { rows, what, needed, budget });
         }
-        // An engine with memory of its own computes values in less time than it takes to read them.
+        // An engine with its own memory computes values faster than it reads them.
         let stores = session.engine().memory().is_none() && StoreAs::I16.bytes(rows) <= budget - needed;
         let admitted = self.admission.decide(kernel, samples)?;
         let roots = roots(weights);
@@ -50,7 +51,7 @@ impl Ridge {
         let (fast, exact) = (session.load(&single)?, session.load(&double)?);
         let (fast, exact) = (fast.gram(kernel, Wanted::Exact)?, exact.gram(kernel, Wanted::Exact)?);
         let factor = low_rank_factor(&*fast, rank, SINGLE_NOISE, session.seed(), session)?.factor;
-        // What the factor leaves out is noise down to this; a smaller λ would make P⁻¹ amplify it.
+        // The residual of the factor is rounding error below this; a smaller λ would make P⁻¹ amplify it.
         let noise = SINGLE_NOISE * fast.diagonal().iter().copied().fold(0.0, f64::max);
         let preconditioner = LowRank::new(factor, lambda.max(noise), root_weights, session)?;
         let all: Vec<usize> = (0..outputs).collect();
@@ -65,7 +66,7 @@ impl Ridge {
         };
         let steps = Steps { solver, lambda, weight: mean_weight(weights) };
         let checkpoint = session.checkpoint().map(|checkpoint| (checkpoint, self.work(kernel, problem)));
-        // A state that cannot be read is of no use: the work starts anew.
+        // A state that cannot be read is ignored, and the work starts again.
         let kept = checkpoint.and_then(|(checkpoint, work)| checkpoint.load(work));
         let kept = kept.and_then(|bytes| CgState::from_bytes(&bytes).ok());
         let mut after = |state: &CgState| {
@@ -94,7 +95,7 @@ impl Ridge {
         Ok(Answer { facts, ..Answer::new(expansion, report) })
     }
 
-    /// λ and when conjugate gradients stop.
+    /// λ and the stopping rule of conjugate gradients.
     pub(super) fn stopping_rule(&self) -> Result<(f64, ConjugateGradient), LearnError> {
         if self.intercept == Intercept::Column {
             let reason = "bias = column is not for iterative solvers; use centred or none";
@@ -116,7 +117,7 @@ impl Ridge {
         Ok((lambda, solver))
     }
 
-    /// What tells this work from others: the settings and the data.
+    /// The identity of this work: its settings and data.
     fn work(&self, kernel: &Kernel, problem: &Problem<'_>) -> u64 {
         let mut digest = Digest::new();
         digest.bytes(format!("{self:?} {kernel}").as_bytes());
@@ -125,7 +126,7 @@ impl Ridge {
     }
 }
 
-/// What a report says of how the kernel matrix was kept.
+/// The text of a report on the storage of the kernel matrix.
 fn storage_used(state: &CgState, stored: bool) -> &'static str {
     match (stored && state.uses_coarse(), state.gave_up_coarse()) {
         (true, _) => ", matrix stored in 16 bits",
@@ -144,10 +145,10 @@ struct Steps {
 }
 
 impl Steps {
-    /// Takes steps on tiles; whether the problem needs many more is decided after every [`STEPS_ON_TILES`] of them.
+    /// Takes steps on tiles, and decides after every [`STEPS_ON_TILES`] of them whether the problem needs many more.
     ///
-    /// Storing the matrix takes the time of a few steps on tiles, and with a good preconditioner a few steps are all it takes.
-    /// The first ones are also the ones whose errors count most.
+    /// Storing the matrix takes the time of a few steps on tiles, and with a good preconditioner a few steps suffice.
+    /// The errors of the first steps also matter most.
     fn many_to_go(
         &self,
         tiled: &CgProblem<'_>,
@@ -174,14 +175,15 @@ impl Steps {
         Ok(true)
     }
 
-    /// Whether the errors of a stored matrix may be small enough for λ: the values of most tiles are further apart than a
+    /// Whether the errors of a stored matrix may be small enough for λ, assuming that the values of a tile span a
     /// quarter of the largest value.
     fn may_store(&self, gram: &dyn Gram) -> bool {
         let largest = gram.diagonal().iter().copied().fold(0.0, f64::max);
         self.weight * StoreAs::I16.rounding(gram.nrows(), 0.25 * largest) <= ROUNDING_LIMIT * self.lambda
     }
 
-    /// The kernel matrix in 16 bits, with what |Ev|/|v| is about for its errors E as weighted; none where λ is too small for it.
+    /// The kernel matrix in 16 bits, with an estimate of |Ev|/|v| for its weighted errors E; `None` if λ is too small
+    /// for it.
     fn stored(&self, gram: &dyn Gram, session: &Session<'_>) -> Result<Option<Compact>, Stopped> {
         let Stored::Products { operator, rounding } = gram.store(StoreAs::I16, session)? else {
             return Ok(None);
@@ -191,14 +193,14 @@ impl Steps {
     }
 }
 
-/// A stored matrix, and about what |Ev|/|v| is for its errors E.
+/// A stored matrix, and an estimate of |Ev|/|v| for its errors E.
 type Compact = (Box<dyn LinearOperator>, f64);
 
-/// Errors of the stored matrix, |Ev|/|v|, up to which it is used, as a share of λ. Their norm is about twice that, and each
+/// The largest error |Ev|/|v| of a stored matrix that is used, relative to λ. Their norm is about twice that, and each
 /// round of conjugate gradients leaves about |E|/λ of the residual: half of it at the most.
 const ROUNDING_LIMIT: f64 = 0.25;
 
-/// What is left of the diagonal in single-precision tiles is noise below this share of it.
+/// The residual diagonal in single-precision tiles is rounding error below this fraction of the diagonal.
 const SINGLE_NOISE: f64 = 1e-6;
 
 fn mean_weight(weights: Option<&[f64]>) -> f64 {

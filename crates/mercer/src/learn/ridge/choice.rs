@@ -1,4 +1,4 @@
-//! Choices by counts of operations: primal or dual, and which approximation of a kernel.
+//! Choices by operation counts: primal or dual, and the approximation of a kernel.
 
 use crate::data::AnySamples;
 use crate::design::{Approximation, FeatureMap, kernel_error};
@@ -10,26 +10,26 @@ use super::super::cost;
 use super::super::error::LearnError;
 use super::RidgeSolver;
 
-/// What ridge regression costs in either form, and the one to take.
+/// The costs of ridge regression in primal and dual form, and the choice between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormChoice {
-    /// The map to fit on; none for the dual.
+    /// The map to fit on; `None` for the dual.
     pub primal: Option<FeatureMap>,
     /// Multiply-adds of the dual: n²d + n³/3.
     pub dual_cost: f64,
-    /// Multiply-adds of the primal, nD² + D³/3; none for a kernel without a finite map.
+    /// Multiply-adds of the primal, nD² + D³/3; `None` for a kernel without a finite map.
     pub primal_cost: Option<f64>,
-    /// Features D; none where there is no finite map or they are too many to count.
+    /// Features D; `None` if there is no finite map or they are too many to count.
     pub features: Option<u64>,
-    /// Why this form.
+    /// The reason for the choice.
     pub reason: String,
 }
 
 impl RidgeSolver {
-    /// Whether n `rows` of d `columns` are fitted on the features of the kernel: [`Auto`](Self::Auto) takes the form that fits the memory
-    /// budget, and of two that do the one with fewer multiply-adds. Both give the same predictions.
+    /// Chooses the form for n `rows` of d `columns`: [`Auto`](Self::Auto) takes the form that fits the memory budget,
+    /// and of two that do the one with fewer multiply-adds. Both give the same predictions.
     ///
-    /// [`Primal`](Self::Primal) has no map only for a kernel that has no finite one.
+    /// [`Primal`](Self::Primal) has no map only if the kernel has no finite one.
     #[must_use]
     pub fn choose(self, kernel: &Kernel, rows: usize, columns: usize, budget: u64) -> FormChoice {
         let dual_cost = cost::dual_ridge(rows, columns);
@@ -75,21 +75,22 @@ impl RidgeSolver {
     }
 }
 
-/// Rows up to which the kernel matrix is formed where it fits.
+/// The most rows for which the kernel matrix is formed if it fits.
 const EXACT: u64 = 10_000;
 
-/// Features that both kinds are tried with.
+/// The number of features of both kinds in the comparison.
 const TRIED: usize = 256;
 
-/// Pairs of samples that they are tried on.
+/// The number of pairs of samples in the comparison.
 const PAIRS: usize = 1_000;
 
-/// The approximation for this number of rows, of which `sample` is a part, and why; none where the kernel matrix is small enough.
+/// The approximation for this number of rows, of which `sample` is a part, and why; `None` if the kernel matrix is
+/// small enough.
 ///
 /// Random features and landmarks are both tried on the sample, and the kind that is closer to the kernel is taken.
 ///
 /// # Errors
-/// Where the kernel does not fit the samples, and where the session is stopped.
+/// If the kernel does not fit the samples, or if the session is stopped.
 pub fn choose_approximation(
     kernel: &Kernel,
     sample: &AnySamples<'_>,

@@ -30,7 +30,7 @@ pub struct Coefficients {
     pub dual: Matrix<f64>,
     /// b, one per target.
     pub intercepts: Vec<f64>,
-    /// How good the answer is.
+    /// The report on the solution.
     pub report: Report,
 }
 
@@ -107,7 +107,7 @@ pub(super) fn centred(targets: &Matrix<f64>, weights: Option<&[f64]>) -> (Matrix
     (centred, means)
 }
 
-/// A failed factorisation is often a kernel value that is not finite: look for one.
+/// A failed factorisation is often due to a kernel value that is not finite: look for one.
 pub(in crate::learn) fn explain(gram: &dyn Gram, error: LearnError) -> LearnError {
     if error.is_stop() {
         return error;

@@ -1,8 +1,8 @@
 //! Mean squared errors of ridge regression on approximate features for every λ, from sums over each fold.
 //!
 //! For each kernel the samples are read once, into sums over the features of each part. The fit without a part is that of
-//! all sums less its own, and its error on the part follows from the part's: one eigen-decomposition for each part answers for
-//! every λ, and the best model follows from the sums already there.
+//! all sums less its own, and its error on the part follows from the part's: one eigen-decomposition for each part
+//! gives the errors for every λ, and the best model follows from the same sums.
 
 use rayon::prelude::*;
 
@@ -32,7 +32,7 @@ const NO_MATRIX: LearnError = LearnError::Unsupported(
 /// The part of each sample.
 #[derive(Debug, Clone)]
 enum Cut {
-    /// By its number.
+    /// The part of each sample, by the sample's number.
     Table(Parts),
     /// One of this many folds, by a hash of its number.
     Folds(usize, u64),
@@ -50,7 +50,7 @@ impl Cut {
         };
         let parameter =
             |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };
-        // Rows that are held out of the search are drawn with the seed itself: others are left out within it.
+        // The seed itself draws the rows held out of the search; folds within the search use another seed.
         let seed = session.seed().wrapping_add(u64::from(passes.survey().held_out.count() > 0));
         match *criterion {
             Criterion::Folds(folds) if folds >= 2 => Ok(Self::Folds(folds, seed)),
@@ -68,7 +68,7 @@ impl Cut {
         }
     }
 
-    /// How many parts are left out in turn.
+    /// The number of parts that are left out in turn.
     fn left_out(&self) -> usize {
         match self {
             Self::Table(parts) => parts.count,
@@ -77,7 +77,7 @@ impl Cut {
         }
     }
 
-    /// How many parts there are: where some rows are never left out, these are the last one.
+    /// The number of parts; if some rows are never left out, they are the last part.
     fn parts(&self) -> usize {
         let others = match self {
             Self::Table(parts) => parts.others,
@@ -99,12 +99,12 @@ impl Cut {
 
 /// Sums over the features of one kernel, one for each part of the samples.
 ///
-/// Every sample is added once, in chunks of any size; nothing else is kept of it.
+/// Every sample is added once, in chunks of any size, and is not stored.
 #[derive(Debug)]
 struct FoldSums {
     prepared: Prepared,
     cut: Cut,
-    /// Rows that count in no sum.
+    /// Rows that enter no sum.
     held_out: Option<HeldOut>,
     sums: Vec<NormalEquations>,
     /// The targets of the first sample, and whether others differ.
@@ -166,7 +166,7 @@ impl FoldSums {
     /// The fits without each part.
     ///
     /// # Errors
-    /// Where there is nothing to choose by.
+    /// If there is nothing to choose by.
     fn finish(mut self, intercept: Intercept, session: &Session<'_>) -> Result<Judged, LearnError> {
         let rows: u64 = self.sums.iter().map(NormalEquations::rows).sum();
         if rows < 3 {
@@ -180,7 +180,7 @@ impl FoldSums {
         for sums in &self.sums {
             all.merge(sums)?;
         }
-        // Of very few rows the hash may leave a part without any.
+        // With very few rows the hash may leave a part empty.
         self.sums.truncate(self.cut.left_out());
         self.sums.retain(|sums| sums.rows() > 0);
         if self.sums.is_empty() || self.sums.iter().any(|sums| sums.rows() == rows) {
@@ -212,11 +212,11 @@ struct Judged {
 }
 
 impl Judged {
-    /// The mean squared error at each λ, over the samples left out by their weights and over the targets; none where a fit
-    /// does not exist.
+    /// The mean squared error at each λ, over the samples left out by their weights and over the targets; `None` if a
+    /// fit does not exist.
     ///
     /// # Errors
-    /// Where the session asks to stop.
+    /// If the session asks to stop.
     fn scores(&self, lambdas: &[f64], session: &Session<'_>) -> Result<Vec<Option<Score>>, LearnError> {
         let targets = self.all.targets() as f64;
         let weight: f64 = self.left_out.iter().map(NormalEquations::weight).sum();
@@ -237,8 +237,8 @@ impl Judged {
     }
 }
 
-/// Scores kernels. The sums of the last kernel are kept, so that more values of λ take no other pass, and those over all samples of
-/// the best one before it, for the fit.
+/// Scores kernels. It stores the sums of the last kernel, so that more values of λ need no further pass, and the sums
+/// over all samples of the best kernel before it, for the fit.
 pub(super) struct FeatureScorer<'a> {
     ridge: &'a Ridge,
     problem: &'a Problem<'a>,
@@ -249,7 +249,7 @@ pub(super) struct FeatureScorer<'a> {
     best: Option<Candidate<(Prepared, NormalEquations)>>,
 }
 
-/// What is known of a kernel.
+/// The results for a kernel.
 struct Candidate<T> {
     kernel: Kernel,
     score: f64,
@@ -260,7 +260,7 @@ impl<'a> FeatureScorer<'a> {
     /// On samples in memory or on a stream, whose rows are left out by a hash of their number and the seed of the session.
     ///
     /// # Errors
-    /// Where the criterion does not suit the rows, and where the sums do not fit the memory budget.
+    /// If the criterion does not suit the rows, or if the sums do not fit the memory budget.
     pub fn new(
         ridge: &'a Ridge,
         problem: &'a Problem<'a>,
@@ -282,7 +282,7 @@ impl<'a> FeatureScorer<'a> {
         Ok(Self { ridge, problem, targets, cut, last: None, best: None })
     }
 
-    /// The rows of a stream that are held out of the search; none where there are none.
+    /// The rows of a stream that are held out of the search; `None` if there are none.
     fn held_out(&self) -> Option<HeldOut> {
         match self.problem.inputs {
             Inputs::Stream(passes) => Some(passes.survey().held_out).filter(|held| held.count() > 0),
@@ -301,7 +301,7 @@ impl<'a> FeatureScorer<'a> {
         sums.finish(ridge.intercept, session)
     }
 
-    /// Keeps the sums of the last kernel where it is the best so far.
+    /// Stores the sums of the last kernel if it is the best so far.
     fn retire_last(&mut self) {
         let Some(Candidate { kernel, score, known }) = self.last.take() else { return };
         if self.best.as_ref().is_none_or(|best| score < best.score) {
@@ -336,7 +336,7 @@ impl Scorer for FeatureScorer<'_> {
         let mut last = match self.last.take_if(|last| last.kernel == *kernel) {
             Some(last) => last,
             None => {
-                // Before there is more than one kernel in memory.
+                // Releases the sums of the last kernel before those of the next are allocated.
                 self.retire_last();
                 let known = self.judge(kernel, session)?;
                 Candidate { kernel: kernel.clone(), score: f64::INFINITY, known }
@@ -356,7 +356,7 @@ impl Scorer for FeatureScorer<'_> {
         session: &Session<'_>,
     ) -> Result<Found, LearnError> {
         let kernel = kernel.ok_or(NO_KERNEL)?;
-        // The sums are without the rows held out, which a fit is to have.
+        // The sums lack the held-out rows, which the fit must include.
         if self.held_out().is_some() {
             return Ok(Found::default());
         }

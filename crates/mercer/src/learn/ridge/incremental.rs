@@ -1,7 +1,7 @@
 //! Ridge regression on approximate features from sums over rows, in memory or in chunks.
 //!
-//! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). All that is kept of the samples are sums
-//! over their features ([`NormalEquations`]), so samples in memory, in chunks and on several machines give the same fit:
+//! Minimises Σᵢ wᵢ(yᵢ − ⟨v, φ(xᵢ)⟩ − b)² + λ‖v‖² with ⟨φ(x), φ(z)⟩ ≈ k(x, z). Only sums over the features of samples
+//! are stored ([`NormalEquations`]), so that samples in memory, in chunks and on several machines give the same fit:
 //! [`Ridge::prepare`] the features, [`add_rows`] to [`empty_sums`], and [`Ridge::solve`] them.
 
 use crate::data::{AnySamples, Matrix};
@@ -27,18 +27,18 @@ pub struct Solution {
     pub fit: LinearFit,
     /// ‖c − (G + λI)β‖/‖c‖ of the normal equations, the largest over the targets.
     pub residual: f64,
-    /// An estimate of tr G(G + λI)⁻¹ at the largest λ: what the fit uses of its features.
+    /// An estimate of tr G(G + λI)⁻¹ at the largest λ: the effective dimension of the fit.
     pub effective_dimension: f64,
 }
 
-/// The errors of a fit over the samples of some sums, for one target.
+/// The errors of a fit for one target, on the samples of given sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TargetError {
     /// Samples.
     pub rows: u64,
     /// √ of the mean of the squared errors.
     pub rmse: f64,
-    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; none where the targets are all equal.
+    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; `None` if the targets are all equal.
     pub r2: Option<f64>,
     /// The root mean squared error of predicting their mean everywhere.
     pub baseline_rmse: f64,
@@ -47,7 +47,7 @@ pub struct TargetError {
 /// Empty sums over this number of features and targets.
 ///
 /// # Errors
-/// Where they, and the matrix that is factored, do not fit the memory budget.
+/// If they, and the matrix that is factored, do not fit the memory budget.
 pub fn empty_sums(
     features: usize,
     targets: usize,
@@ -66,7 +66,8 @@ pub fn empty_sums(
 /// O(nDd + nD²/2) time for n rows of d columns and D features.
 ///
 /// # Errors
-/// Where the rows, targets and weights do not line up or hold something else than finite numbers, and where the session is stopped.
+/// If the rows, targets and weights do not match in number or hold a value that is not finite, or if the session is
+/// stopped.
 pub fn add_rows(
     features: &Features,
     samples: &AnySamples<'_>,
@@ -81,9 +82,9 @@ pub fn add_rows(
 impl Ridge {
     /// The fit on features that approximate a kernel whose hyper-parameters are all numbers.
     ///
-    /// O(nD(d + D) + D³) time, O(D²) memory for D features. In large problems, from n = 8D on, where the features of all rows
-    /// fit the memory budget, they are held, and about twenty passes over them replace the sums of their products
-    /// ([`NormalCg`](crate::solve::NormalCg)): O(nDd + D³).
+    /// O(nD(d + D) + D³) time, O(D²) memory for D features. In large problems, from n = 8D on, if the features of all
+    /// rows fit the memory budget, they are stored, and about twenty passes over them replace the sums of their
+    /// products ([`NormalCg`](crate::solve::NormalCg)): O(nDd + D³).
     pub(super) fn on_features(
         &self,
         problem: &Problem<'_>,
@@ -101,7 +102,7 @@ impl Ridge {
         self.answer(&prepared, &solution, quality.facts(&problem.origin.outputs))
     }
 
-    /// The predictor of a solution, how good it is, and how well the features do.
+    /// The predictor of a solution, its report, and the quality of the features.
     pub(super) fn answer(
         &self,
         prepared: &Prepared,
@@ -122,7 +123,7 @@ impl Ridge {
     /// The model of a solution over this many rows.
     ///
     /// # Errors
-    /// Where the learner is not on an approximation.
+    /// If the learner is not on an approximation.
     pub fn fitted(
         &self,
         prepared: &Prepared,
@@ -139,7 +140,7 @@ impl Ridge {
     /// D³/3 multiply-adds for each different λ.
     ///
     /// # Errors
-    /// Where there are no samples, where λ = 0 and the features are linearly dependent, and where the session is stopped.
+    /// If there are no samples, if λ = 0 and the features are linearly dependent, or if the session is stopped.
     pub fn solve(&self, sums: &NormalEquations, session: &Session<'_>) -> Result<Solution, LearnError> {
         let (features, targets) = (sums.features(), sums.targets());
         let fit = LinearFit { weights: Matrix::zeros(features, targets), intercepts: vec![0.0; targets] };
@@ -162,11 +163,10 @@ pub(super) fn predictor(prepared: &Prepared, fit: LinearFit) -> Predictor {
 }
 
 impl Solution {
-    /// The errors on samples held out, by a fit that has not seen them: `held_out` are their sums, the solution is that of the
-    /// others.
+    /// The errors on held-out samples: `held_out` are their sums, and the solution is that of the other samples.
     ///
     /// # Errors
-    /// Where the fit is of other features or targets.
+    /// If the fit is of other features or targets.
     pub fn errors_on(&self, held_out: &NormalEquations) -> Result<Vec<TargetError>, LearnError> {
         let squares = held_out.squared_errors(&self.fit)?;
         let spreads = held_out.target_spreads();
@@ -179,7 +179,8 @@ impl Solution {
         Ok(squares.into_iter().zip(spreads).map(of_target).collect())
     }
 
-    /// Takes the answer of some targets, which share one λ. The larger λ is, the smaller the effective dimension.
+    /// Adds the solution of targets that share one λ. The effective dimension is that of the largest λ, which is the
+    /// smallest.
     pub(super) fn take(&mut self, fit: &LinearFit, effective_dimension: f64, targets: &[usize]) {
         self.effective_dimension = self.effective_dimension.min(effective_dimension);
         for &o in targets {

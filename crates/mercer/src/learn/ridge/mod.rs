@@ -11,7 +11,7 @@
 //!
 //! Rows that are read in passes are fitted on approximate features, from sums.
 //!
-//! λ is added to the matrix as it is, never multiplied by the number of rows.
+//! λ is added to the matrix directly, not multiplied by the number of rows.
 
 mod cg;
 mod choice;
@@ -50,14 +50,14 @@ pub use incremental::{Solution, TargetError, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums, TargetSizes};
 pub(super) use scorer::finite_gram;
 
-/// How ridge regression is solved.
+/// The methods of ridge regression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RidgeSolver {
     /// The cheapest that fits the memory, by counts of operations.
     #[default]
     Auto,
-    /// By a Cholesky factor of the kernel matrix, in single precision with refinement where that is certain to converge.
+    /// By a Cholesky factor of the kernel matrix, in single precision with refinement if that is certain to converge.
     Dual,
     /// By a Cholesky factor of the kernel matrix in double precision.
     Cholesky,
@@ -88,22 +88,22 @@ pub struct Ridge {
     /// The kernel or the features.
     #[serde(flatten)]
     pub lift: Lift,
-    /// λ ≥ 0, above 0 for conjugate gradients: one for all targets, or one each.
+    /// λ ≥ 0, above 0 for conjugate gradients: one for all targets, or one per target.
     #[serde(deserialize_with = "numbers", serialize_with = "list")]
     pub lambda: Vec<f64>,
-    /// What is done about a constant. [`Intercept::Column`] is for methods on the kernel matrix and on explicit features.
+    /// The intercept. [`Intercept::Column`] is for methods on the kernel matrix and on explicit features.
     #[serde(rename = "bias")]
     pub intercept: Intercept,
-    /// How the problem is solved.
+    /// The method.
     pub solver: RidgeSolver,
-    /// Whether the kernel must be proven to be one.
+    /// Whether the kernel must be proven positive semidefinite.
     pub admission: Admission,
     /// Conjugate gradients: the relative residual to reach, above 0.
     #[serde(with = "crate::data::number")]
     pub tol: f64,
-    /// Conjugate gradients: most steps.
+    /// Conjugate gradients: the most steps.
     pub max_iter: u64,
-    /// Conjugate gradients: the rank of the preconditioner; none for 3√n.
+    /// Conjugate gradients: the rank of the preconditioner; `None` for 3√n.
     pub rank: Option<usize>,
 }
 
@@ -186,7 +186,7 @@ impl Ridge {
     /// The features of an approximation for this number of rows, of which samples are all or a part.
     ///
     /// # Errors
-    /// As [`Prepared::new`]; where the learner is not on an approximation, or has a bias that features do not have.
+    /// As [`Prepared::new`]; if the learner is not on an approximation, or has a bias that features do not have.
     pub fn prepare(
         &self,
         rows: (&AnySamples<'_>, u64),
@@ -200,7 +200,7 @@ impl Ridge {
         Prepared::new(kernel, approximation, self.admission, rows, session)
     }
 
-    /// Refuses a method that does not work on approximate features.
+    /// Rejects a method that does not support approximate features.
     fn check_approximate_method(&self) -> Result<(), LearnError> {
         match self.solver {
             RidgeSolver::Auto | RidgeSolver::Primal => Ok(()),
@@ -211,7 +211,7 @@ impl Ridge {
         }
     }
 
-    /// The kernel and how it is approximated.
+    /// The kernel and its approximation.
     fn approximation(&self) -> Result<(&Kernel, Approximation), LearnError> {
         self.lift.approximation()
     }
@@ -289,7 +289,7 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
 /// Whether the kernel matrix of this many rows fits the memory budget.
 ///
 /// # Errors
-/// [`LearnError::Memory`] where it does not.
+/// [`LearnError::Memory`] if it does not.
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
     let (needed, budget) = (cost::matrix_bytes(rows), session.matrix_memory());
     if needed > budget {

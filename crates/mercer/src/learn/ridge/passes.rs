@@ -19,29 +19,29 @@ use super::incremental::{Solution, empty_sums, predictor};
 use super::quality::AllRows;
 use super::{Ridge, targets_by_lambda};
 
-/// Rows for each feature from which passes over the features are cheaper than the sums of their products.
+/// The number of rows per feature from which passes over the features are cheaper than the sums of their products.
 const ROWS_PER_FEATURE: usize = 8;
 
-/// Features of all rows below which the sums take no time worth saving.
+/// The number of entries of Φ below which the sums are fast enough.
 const ENTRIES: usize = 1 << 22;
 
 /// Rows of the sample for each feature.
 const SAMPLE_PER_FEATURE: usize = 4;
 
-/// Values of λ up to which each has passes of its own.
+/// The most values of λ for which each has its own passes.
 const LAMBDAS: usize = 4;
 
-/// What comes of a fit by passes.
+/// The result of a fit by passes.
 pub(super) enum Outcome {
     /// The fit.
     Fitted(Box<Answer>),
-    /// The sums over all rows: passes would have cost more.
+    /// The sums over all rows, because passes would have cost more.
     Summed(NormalEquations),
 }
 
 impl Ridge {
-    /// The fit by passes where these are cheaper, the features fit the memory, and the rows of a sample are like the others; else
-    /// the sums over the features.
+    /// The fit by passes if these are cheaper, the features fit the memory, and the sample represents the other rows;
+    /// otherwise the sums over the features.
     pub(super) fn passes_or_sums(
         &self,
         prepared: &Prepared,
@@ -86,7 +86,7 @@ impl Ridge {
         Ok(Outcome::Summed(sums))
     }
 
-    /// The fit of each λ, by a number of passes at most.
+    /// The fit of each λ, by a limited number of passes.
     fn passes_over(
         &self,
         (design, passes): (&dyn Design, u64),

@@ -31,8 +31,8 @@ use super::{Intercept, Ridge, roots, targets_by_lambda};
 impl Ridge {
     /// The fit on the features of a map, with every column by its place.
     ///
-    /// O(nD² + D³/3) time, O(D² + block·D) memory for D features: all nD of them are never held, unless D > n, where the dual takes
-    /// O(n²D) time and O(nD) memory.
+    /// O(nD² + D³/3) time, O(D² + block·D) memory for D features: all nD features are never in memory at once, unless D
+    /// > n, where the dual takes O(n²D) time and O(nD) memory.
     pub(super) fn primal(
         &self,
         map: &FeatureMap,
@@ -85,7 +85,8 @@ struct LeastSquaresRows<'a> {
     roots: Option<&'a [f64]>,
     /// φ̄.
     means: Option<Vec<f64>>,
-    /// Features that centring turns into zeros, ascending: the intercept does their work, and their weight is 0.
+    /// Constant features, ascending, which centring turns into zeros: the intercept replaces them, and their weight is
+    /// 0.
     left_out: Vec<usize>,
     append_one: bool,
 }
@@ -97,7 +98,7 @@ impl<'a> LeastSquaresRows<'a> {
 
     /// Centres the features at their weighted means.
     ///
-    /// The means are taken of differences to one row, so that a constant column has its mean exactly.
+    /// Means are computed from differences to one row, so that the mean of a constant column is exact.
     fn centre(&mut self, weights: Option<&[f64]>, session: &Session<'_>) -> Result<(), LearnError> {
         /// Blocks whose sums are in memory at once.
         const BLOCKS: usize = 64;

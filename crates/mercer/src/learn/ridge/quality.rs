@@ -1,4 +1,4 @@
-//! How well features approximate a kernel, and the effect of more of them.
+//! The quality of features that approximate a kernel, and the effect of more of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,17 +13,17 @@ use super::super::lift::Prepared;
 use super::Ridge;
 use super::incremental::Solution;
 
-/// Pairs of samples that the error of the kernel is measured on.
+/// Pairs of samples for measuring the error of the kernel.
 const PAIRS: usize = 2_000;
 
-/// How well features do.
+/// The quality of features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quality {
     /// ⟨φ(x),φ(z)⟩ against k(x,z) on pairs of samples.
     pub kernel: KernelError,
-    /// An estimate of tr G(G + λI)⁻¹: what the fit uses of its features.
+    /// An estimate of tr G(G + λI)⁻¹: the effective dimension of the fit.
     pub effective_dimension: f64,
-    /// What more features would do, one for each target; empty where there is only one feature.
+    /// The effect of more features, for each target; empty if there is only one feature.
     pub sizes: Vec<Sizes>,
 }
 
@@ -34,7 +34,8 @@ pub struct Sizes {
     pub half: f64,
     /// With all of them.
     pub all: f64,
-    /// With twice as many, where the error falls as a constant and 1/D do: all − (half − all)/2, at least 0.
+    /// With twice as many, assuming that the error is a constant plus a term proportional to 1/D: all − (half − all)/2,
+    /// at least 0.
     pub doubled: f64,
 }
 
@@ -45,7 +46,7 @@ impl Sizes {
 }
 
 impl Quality {
-    /// The facts that a model keeps; `targets` are the names.
+    /// The facts stored in a model; `targets` are the names.
     #[must_use]
     pub fn facts(&self, targets: &[String]) -> Facts {
         let of_target = |(sizes, target): (&Sizes, &String)| TargetSizes {
@@ -83,7 +84,7 @@ pub struct SolvedSums<'a> {
     pub sums: &'a NormalEquations,
     /// Their solution.
     pub solution: &'a Solution,
-    /// Sums over other samples, to judge by.
+    /// Sums over other samples, for validation.
     pub held_out: Option<&'a NormalEquations>,
 }
 
@@ -96,8 +97,8 @@ pub(super) struct AllRows {
 }
 
 impl Ridge {
-    /// How well the features do: their kernel on pairs among `samples`, what the fit uses of them, and what half of them or
-    /// twice as many would do, on samples held out where there are sums over those.
+    /// The quality of the features: the error of their kernel on pairs among `samples`, the effective dimension, and
+    /// the error with half of them or twice as many, on held-out samples if there are sums over those.
     ///
     /// Half of the features is measured, twice as many extrapolated: (D/2)³/3 multiply-adds.
     ///
@@ -155,7 +156,7 @@ impl Ridge {
         Ok(kernel_error(&features, self.approximation()?.0, samples, PAIRS, session)?)
     }
 
-    /// The errors with half of the features beside those with all; none where there is no half.
+    /// The errors with half of the features and with all; none if there is only one feature.
     fn halves(
         &self,
         prepared: &Prepared,
@@ -175,7 +176,7 @@ impl Ridge {
     }
 }
 
-/// What half of the features do.
+/// The results with half of the features.
 struct Halves {
     sizes: Vec<Sizes>,
     /// Their effective dimension.

@@ -18,8 +18,8 @@ use crate::solve::{PathProblem, RidgePath, cross_validate, refit};
 use super::Ridge;
 use super::feature_scorer::FeatureScorer;
 
-/// One factorisation of the kernel matrix scores every λ: see [`RidgePath`]. On approximate features the rows are gone through
-/// once for each kernel, into sums over the features of each fold; the best model follows from the sums.
+/// One factorisation of the kernel matrix scores every λ: see [`RidgePath`]. On approximate features one pass over the
+/// rows for each kernel gives sums over the features of each fold; the best model follows from the sums.
 impl Tunable for Ridge {
     fn open_kernel(&self) -> Option<&Kernel> {
         self.lift.kernel()
@@ -37,7 +37,7 @@ impl Tunable for Ridge {
         Self { lambda: vec![lambda], ..self }
     }
 
-    /// Features that approximate a kernel are checked when they are drawn.
+    /// Kernels of approximate features are checked when the features are drawn.
     fn kernel_admission(&self) -> Admission {
         if matches!(self.lift, Lift::Approximate { .. }) { Admission::Assume } else { self.admission }
     }
@@ -87,14 +87,14 @@ impl Tunable for Ridge {
     }
 }
 
-/// Samples and targets, ready for any kernel. Rows of weight 0 are left out: they count in no fit and in no score.
+/// Samples and targets, prepared for any kernel. Rows of weight 0 are left out: they enter no fit and no score.
 struct RidgeScorer {
     resident: Box<dyn Resident>,
-    /// The kernel of rows that are features.
+    /// The kernel of explicit features.
     linear: Option<Kernel>,
     targets: Matrix<f64>,
     root_weights: Option<Vec<f64>>,
-    /// Of the rows that count.
+    /// The targets of rows of positive weight.
     left_out: LeftOut,
     intercept: bool,
     measure: Measure,
@@ -151,7 +151,7 @@ impl RidgeScorer {
         self.root_weights.as_ref().map_or(1.0, |roots| roots[row] * roots[row])
     }
 
-    /// The score of residuals, those of each group of rows apart.
+    /// The score of residuals, kept separate for each group of rows.
     fn judged(&self, residuals: &Matrix<f64>, groups: &[Vec<usize>]) -> Option<Score> {
         let tallied = |rows: &Vec<usize>| {
             let mut tally = Tally::of_numbers(self.measure, residuals.ncols());
@@ -165,7 +165,7 @@ impl RidgeScorer {
 }
 
 impl Scorer for RidgeScorer {
-    /// None where K + λI is not positive definite.
+    /// `None` if K + λI is not positive definite.
     fn score(
         &mut self,
         kernel: Option<&Kernel>,
@@ -210,7 +210,7 @@ impl Scorer for RidgeScorer {
 /// The kernel matrix of samples, all of its values finite.
 ///
 /// # Errors
-/// [`LearnError::KernelValue`] at the first value that is not, and where the session is stopped.
+/// [`LearnError::KernelValue`] at the first value that is not, and if the session is stopped.
 pub(in crate::learn) fn finite_gram(
     samples: &dyn Resident,
     kernel: &Kernel,
@@ -227,8 +227,8 @@ pub(in crate::learn) fn finite_gram(
 /// Bytes that scoring a kernel of `rows` rows takes on `threads` threads, at most.
 fn bytes(left_out: &LeftOut, rows: usize, threads: usize) -> u64 {
     let (n, threads) = (rows as u64, threads as u64);
-    // The matrix, and half of it once more for a low-rank factor and the reduction's partial sums; a refit has its own matrix
-    // besides.
+    // The matrix, and half as much for a low-rank factor and the reduction's partial sums; a refit has its own matrix
+    // in addition.
     let (matrices, fold) = match left_out {
         LeftOut::EachRow | LeftOut::Generalised => (12, 0),
         LeftOut::Parts(parts) if parts.others => (20, 0),

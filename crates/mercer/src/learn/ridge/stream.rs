@@ -15,10 +15,10 @@ use super::quality::SolvedSums;
 use super::{Ridge, check_lambda};
 
 impl Ridge {
-    /// The fit from one pass over the rows, which adds each to sums over the features. Rows that the survey holds out have sums of
-    /// their own, from which the error of a fit to the others follows; the model is the fit to all rows.
+    /// The fit from one pass over the rows, which adds each to sums over the features. Rows that the survey holds out
+    /// have separate sums, from which the error of a fit to the others follows; the model is the fit to all rows.
     ///
-    /// O(nD(d + D) + D³) time, O(D²) memory for D features. Goes on from the session's checkpoint.
+    /// O(nD(d + D) + D³) time, O(D²) memory for D features. Resumes from the session's checkpoint.
     pub(super) fn on_stream(
         &self,
         passes: &dyn Passes,
@@ -55,7 +55,7 @@ impl Ridge {
         Ok(Fitted::new(&ridge, problem, session, answer))
     }
 
-    /// A number that tells this work from others.
+    /// A number that identifies this work.
     fn work_on_stream(&self, survey: &Survey, session: &Session<'_>) -> u64 {
         let Survey { rows, content, scaling, held_out, .. } = survey;
         let seed = session.seed();
@@ -69,7 +69,7 @@ impl Ridge {
 struct Sums {
     /// Over the rows that are not held out.
     rest: NormalEquations,
-    /// Over the rows that are; none where none are.
+    /// Over the held-out rows; `None` if there are none.
     held_out: Option<NormalEquations>,
     rows: u64,
 }
@@ -81,7 +81,7 @@ impl Sums {
         Ok(Self { rest, held_out, rows: 0 })
     }
 
-    /// Adds all rows that are not added yet, and saves the sums along the way.
+    /// Adds all rows that are not yet in the sums, and saves the sums at intervals.
     fn over(
         mut self,
         passes: &dyn Passes,
@@ -138,7 +138,7 @@ impl Sums {
         bytes
     }
 
-    /// Takes the sums of an earlier run. A state that cannot be read is of no use: the work starts anew.
+    /// Restores the sums of an earlier run. A state that cannot be read is ignored, and the work starts again.
     fn restore(&mut self, state: &[u8]) {
         let number = |at: usize| Some(u64::from_le_bytes(state.get(at..at + 8)?.try_into().ok()?));
         let parts = || {

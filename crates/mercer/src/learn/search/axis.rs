@@ -6,11 +6,11 @@ use crate::kernel::{Kernel, ResolveError, SearchSpace, Tunable, Value};
 /// A hyper-parameter to search over.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What users call it, such as `sigma` or `lambda`.
+    /// Its name for users, such as `sigma` or `lambda`.
     pub name: String,
     /// Its values.
     pub space: SearchSpace,
-    /// For whole numbers, all of which are tried in a range, the largest that the data allows.
+    /// For whole numbers, all of which are tried in a range, the largest value that the data allow.
     pub whole: Option<usize>,
 }
 
@@ -25,7 +25,7 @@ impl Axis {
     /// Those that share a name are numbered: `sigma_1`, `sigma_2`.
     ///
     /// # Errors
-    /// Where a `?` stands in the place of something that cannot be searched, or has a prior.
+    /// If a `?` replaces something that cannot be searched, or has a prior.
     pub fn of_kernel(kernel: &Kernel, scales: &SampleScales<'_>) -> Result<Vec<Self>, ResolveError> {
         let tunables = kernel.tunables()?;
         let axis = |(place, t): (usize, &Tunable)| {
@@ -46,7 +46,8 @@ impl Axis {
         tunables.iter().enumerate().map(axis).collect()
     }
 
-    /// A kernel with every `auto` from the samples and every `?` in the middle of its range or list.
+    /// The kernel with every `auto` resolved from the samples and every `?` replaced by the middle of its range or
+    /// list.
     ///
     /// # Errors
     /// As [`of_kernel`](Self::of_kernel).
@@ -78,7 +79,7 @@ impl Axis {
         }
     }
 
-    /// The ratio of neighbours in [`grid`](Self::grid); none where it has all values.
+    /// The ratio of neighbours in [`grid`](Self::grid); `None` if it has all values.
     pub(super) fn ratio(&self, points: usize) -> Option<f64> {
         match self.space {
             SearchSpace::OneOf(_) => None,
@@ -87,7 +88,8 @@ impl Axis {
         }
     }
 
-    /// The values either side of one: a part `step` of a step of [`grid`](Self::grid) away, or its neighbours in a list.
+    /// The values on both sides of one: a fraction `step` of a step of [`grid`](Self::grid) away, or its neighbours in
+    /// a list.
     pub(super) fn beside(&self, value: f64, step: f64, points: usize) -> Vec<f64> {
         let moved: Vec<f64> = match (self.ratio(points), &self.space) {
             (Some(ratio), _) => vec![value * ratio.powf(-step), value * ratio.powf(step)],

@@ -1,4 +1,4 @@
-//! The rows that a choice of hyper-parameters is judged by.
+//! The rows on which hyper-parameters are scored.
 
 use crate::learn::error::LearnError;
 use crate::learn::problem::{Inputs, Problem, Targets};
@@ -7,18 +7,18 @@ use crate::session::Session;
 use super::folds::{assign_folds, stratify_folds};
 use super::split::Split;
 
-/// The rows that trials are scored on, by fits that have not seen them. The seed of the session chooses folds and held-out rows.
+/// The held-out rows on which trials are scored. The seed of the session chooses folds and held-out rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Criterion {
-    /// Every row, left out alone.
+    /// Leave-one-out.
     LeaveOneOut,
     /// Generalised cross-validation: leave-one-out with every row's leverage replaced by their mean.
     Gcv,
-    /// Every row, left out with its fold: this many folds, 2 or more. Each class is spread over the folds as evenly as possible.
+    /// Cross-validation with this many folds, 2 or more. Each class is spread over the folds as evenly as possible.
     Folds(usize),
-    /// Rows left out with their fold, with the fold of every row given; none for rows that are always trained on.
+    /// Cross-validation with the fold of every row given; `None` for rows that are always trained on.
     Given(Vec<Option<usize>>),
-    /// This fraction of the rows, left out once; more than 0 and less than 1.
+    /// This fraction of the rows, held out once; more than 0 and less than 1.
     HoldOut(f64),
 }
 
@@ -33,9 +33,10 @@ pub(crate) enum LeftOut {
 /// The parts of the rows that are left out in turn.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parts {
-    /// The part of each row, numbered without gaps; none for rows that are never left out, among them all of weight 0.
+    /// The part of each row, numbered without gaps; `None` for rows that are never left out, including all rows of
+    /// weight 0.
     pub of_row: Vec<Option<usize>>,
-    /// Parts there are.
+    /// The number of parts.
     pub count: usize,
     /// Whether some rows of positive weight are never left out.
     pub others: bool,
@@ -61,7 +62,7 @@ impl Criterion {
     /// The parts of the rows of a problem.
     ///
     /// # Errors
-    /// Where the rows cannot be split like that or are a stream.
+    /// If the rows cannot be split like that or are a stream.
     pub(crate) fn on(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<LeftOut, LearnError> {
         if let Inputs::Stream(_) = problem.inputs {
             problem.samples()?;
@@ -118,7 +119,7 @@ impl Criterion {
         Ok(LeftOut::Parts(Parts { of_row, count: names.len(), others }))
     }
 
-    /// The text that tells criteria apart where trials are kept.
+    /// The text that identifies the criterion for stored trials.
     pub(crate) fn key(&self, seed: u64) -> String {
         match self {
             Self::LeaveOneOut => "LeaveOneOut".to_owned(),

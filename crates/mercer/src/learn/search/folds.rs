@@ -4,20 +4,20 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A number of folds that the rows cannot be cut into.
+/// A number of folds into which the rows cannot be divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{folds} folds of {rows} rows; there must be at least 2 and at most one per row")]
 pub struct InvalidFolds {
-    /// Folds asked for.
+    /// The number of folds requested.
     pub folds: usize,
-    /// Rows there are.
+    /// The number of rows.
     pub rows: usize,
 }
 
 /// The fold, from 0, of every row: `folds` of them, chosen by `seed`, whose sizes differ by one row at most.
 ///
 /// # Errors
-/// Where there are fewer than two folds, or more than rows.
+/// If there are fewer than two folds, or more than rows.
 pub fn assign_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<usize>, InvalidFolds> {
     if folds < 2 || folds > rows {
         return Err(InvalidFolds { folds, rows });
@@ -27,13 +27,13 @@ pub fn assign_folds(rows: usize, folds: usize, seed: u64) -> Result<Vec<usize>, 
     Ok(assignment)
 }
 
-/// The fold, from 0, of every row, such that each class is spread over all folds as evenly as can be.
+/// The fold, from 0, of every row, such that each class is spread over all folds as evenly as possible.
 ///
 /// The folds' shares of the classes are those of scikit-learn's `StratifiedKFold`, and without a seed so are the rows: each class
 /// is cut into blocks in the order of its rows. A seed shuffles the rows of each class first.
 ///
 /// # Errors
-/// Where there are fewer than two folds, or more than rows.
+/// If there are fewer than two folds, or more than rows.
 pub fn stratify_folds(codes: &[usize], folds: usize, seed: Option<u64>) -> Result<Vec<usize>, InvalidFolds> {
     let rows = codes.len();
     if folds < 2 || folds > rows {
@@ -53,7 +53,7 @@ pub fn stratify_folds(codes: &[usize], folds: usize, seed: Option<u64>) -> Resul
     let mut assignment = vec![0; rows];
     let mut dealt = 0;
     for (_, members) in &mut classes {
-        // With all rows in the order of their classes and dealt out in turn, this is how many of them each fold gets.
+        // The number of rows of each fold if all rows, in the order of their classes, are dealt out in turn.
         let mut shares = vec![0; folds];
         (dealt..dealt + members.len()).for_each(|place| shares[place % folds] += 1);
         dealt += members.len();

@@ -1,11 +1,11 @@
-//! The number that a trial is judged by.
+//! The score of a trial.
 
 use crate::learn::error::LearnError;
 use crate::learn::learner::Learner;
 use crate::learn::problem::Targets;
 use crate::model::Method;
 
-/// The least probability that counts: a class that was predicted to be impossible costs no more than −log of this.
+/// The lower bound of probabilities: the loss of a class predicted to be impossible is −log of this.
 const LEAST: f64 = 1e-15;
 
 /// The error of predictions; smaller is better.
@@ -27,12 +27,13 @@ pub enum Measure {
     Auc,
     /// −log of the probability of the right class, averaged over rows.
     LogLoss,
-    /// How much one-class estimation rejects beyond ν of the rows left out; of machines that do not, the similarity of rows less 1.
+    /// The share of held-out rows beyond ν that one-class estimation rejects; for machines that reject no more than ν,
+    /// the similarity of rows less 1.
     Consistency,
 }
 
 impl Measure {
-    /// The measure of a learner where none is asked for: the squared error of numbers, the log-loss of logistic regression, the
+    /// The default measure of a learner: the squared error of numbers, the log-loss of logistic regression, the
     /// share of wrong classes of other classifiers.
     #[must_use]
     pub fn of(learner: &dyn Learner, targets: &Targets<'_>) -> Self {
@@ -44,12 +45,12 @@ impl Measure {
         }
     }
 
-    /// Whether it judges numbers, not classes.
+    /// Whether the measure is for numbers, not for classes.
     pub(super) fn is_of_numbers(self) -> bool {
         matches!(self, Self::SquaredError | Self::AbsoluteError | Self::Unexplained)
     }
 
-    /// Refuses a measure that does not suit the learner or the targets.
+    /// Rejects a measure that does not suit the learner or the targets.
     ///
     /// # Errors
     /// [`LearnError::Unsupported`].
@@ -80,7 +81,7 @@ impl Measure {
         }))
     }
 
-    /// The mean error over the outputs of one row; not a number for other measures than squared and absolute errors.
+    /// The mean error over the outputs of one row; NaN for measures other than squared and absolute errors.
     pub(super) fn of_residuals(self, residuals: &[f64]) -> f64 {
         let sum: f64 = match self {
             Self::SquaredError => residuals.iter().map(|e| e * e).sum(),
@@ -90,12 +91,12 @@ impl Measure {
         sum / residuals.len() as f64
     }
 
-    /// −log p, for the probability of the right class; none where it cannot be predicted.
+    /// −log max(p, [`LEAST`]) for the probability p of the true class; `None` counts as 0.
     pub(super) fn log_loss(probability: Option<f64>) -> f64 {
         -probability.unwrap_or(LEAST).max(LEAST).ln()
     }
 
-    /// The name of the error; the squared error is read as its root.
+    /// The name of the error; the squared error is reported as its root.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -117,7 +118,7 @@ impl Measure {
         if self == Self::SquaredError { score.sqrt() } else { score }
     }
 
-    /// The customary name of the figure that [`figure`](Self::figure) gives: `accuracy`, `F1`, `R²`.
+    /// The customary name of the result of [`figure`](Self::figure): `accuracy`, `F1`, `R²`.
     #[must_use]
     pub fn figure_name(self) -> &'static str {
         match self {
@@ -130,7 +131,7 @@ impl Measure {
         }
     }
 
-    /// A score as the figure people know: the accuracy, not the share of wrong rows.
+    /// A score as the customary figure: the accuracy, not the error rate.
     #[must_use]
     pub fn figure(self, score: f64) -> f64 {
         match self {

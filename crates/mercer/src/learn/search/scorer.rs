@@ -1,4 +1,4 @@
-//! The part of a search that a learner contributes.
+//! The part of a search that each learner implements.
 
 use std::fmt;
 
@@ -14,14 +14,14 @@ use super::criterion::Criterion;
 use super::measure::Measure;
 use super::shared::Shared;
 
-/// The score of one choice of hyper-parameters.
+/// The score of a set of hyper-parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// The measure over the rows that were left out; for the accuracy of support vector classification its mean over the folds.
+    /// The measure over the held-out rows; for the accuracy of support vector classification its mean over the folds.
     pub loss: f64,
-    /// The standard error of the loss, from the spread of the folds or of the rows; none where that is not known.
+    /// The standard error of the loss, from the variance over folds or rows; `None` if unknown.
     pub error: Option<f64>,
-    /// The loss on each fold, where there are folds.
+    /// The loss on each fold, if there are folds.
     pub folds: Vec<f64>,
 }
 
@@ -33,11 +33,11 @@ impl From<f64> for Score {
 
 /// Scores hyper-parameters on one problem.
 pub trait Scorer {
-    /// The score of each of `shared` with this kernel; none where there is no answer. A learner without a kernel, or on a given
-    /// kernel matrix, gets none.
+    /// The score of each of `shared` with this kernel; `None` if there is no answer. For a learner without a kernel, or
+    /// on a given kernel matrix, `kernel` is `None`.
     ///
     /// # Errors
-    /// Where the kernel has no finite value somewhere, which is no score for it, and where the search cannot go on.
+    /// If the kernel has no finite value somewhere, which is no score for it, or if the search cannot go on.
     fn score(
         &mut self,
         kernel: Option<&Kernel>,
@@ -45,15 +45,15 @@ pub trait Scorer {
         session: &Session<'_>,
     ) -> Result<Vec<Option<Score>>, LearnError>;
 
-    /// Takes another value of the learner's [second](Tunable::second) hyper-parameter for the scores to come.
+    /// Sets another value of the learner's [second](Tunable::second) hyper-parameter for the following scores.
     fn set_second(&mut self, value: f64) {
         let _ = value;
     }
 
-    /// The model with the best hyper-parameters, where the scorer has what it follows from, and warnings.
+    /// The model with the best hyper-parameters, if the scorer can compute it from its sums, and warnings.
     ///
     /// # Errors
-    /// Where there is no such model, and where the session is stopped.
+    /// If there is no such model, or if the session is stopped.
     fn finish(
         &mut self,
         kernel: Option<&Kernel>,
@@ -65,7 +65,7 @@ pub trait Scorer {
     }
 }
 
-/// A function that scores, for a learner whose scorer keeps nothing.
+/// A scoring function, for learners whose scorer has no state.
 impl<F> Scorer for F
 where
     F: FnMut(Option<&Kernel>, &[f64], &Session<'_>) -> Result<Vec<Option<Score>>, LearnError>,
@@ -80,7 +80,7 @@ where
     }
 }
 
-/// What a scorer has at the end of a search.
+/// The result of a scorer at the end of a search.
 #[derive(Debug, Default)]
 pub struct Found {
     /// The model with the best hyper-parameters.
@@ -91,7 +91,7 @@ pub struct Found {
 
 /// A learner whose hyper-parameters can be searched for.
 pub trait Tunable: Learner + Clone + fmt::Debug {
-    /// The kernel, with a `?` for each hyper-parameter to search; none for a learner without a kernel.
+    /// The kernel, with a `?` for each hyper-parameter to search; `None` for a learner without a kernel.
     fn open_kernel(&self) -> Option<&Kernel>;
 
     /// The learner with another kernel.
@@ -110,7 +110,7 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
         self
     }
 
-    /// A second hyper-parameter beside the kernel's, which can be searched for at a fit for each of its values: ε or ν of
+    /// A second hyper-parameter in addition to the kernel's, searched with one fit for each of its values: ε or ν of
     /// support vector regression.
     fn second(&self) -> Shared {
         Shared::None
@@ -128,20 +128,20 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
         Admission::Assume
     }
 
-    /// The rows that trials are judged by where none are asked for.
+    /// The default criterion.
     fn usual_criterion(&self) -> Criterion {
         if self.requires() == Requires::Classes { Criterion::Folds(5) } else { Criterion::LeaveOneOut }
     }
 
-    /// The text that tells searches apart, beside the data; none where trials are not worth keeping.
+    /// The text that identifies a search, in addition to the data; `None` if trials are not worth storing.
     fn identity(&self, criterion: &str, measure: Measure, seed: u64) -> Option<String> {
         Some(format!("{self:?} {measure:?} {criterion} {seed}"))
     }
 
-    /// Makes the problem ready for scores. Targets, weights and measure have been checked.
+    /// Prepares the problem for scoring. Targets, weights and measure have been checked.
     ///
     /// # Errors
-    /// Where the criterion does not suit the learner or the rows, and where the memory budget is exceeded.
+    /// If the criterion does not suit the learner or the rows, or if the memory budget is exceeded.
     fn scorer<'a>(
         &'a self,
         problem: &'a Problem<'a>,
@@ -151,10 +151,10 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
     ) -> Result<Box<dyn Scorer + 'a>, LearnError>;
 }
 
-/// A scorer needs a kernel, and there is none.
+/// A scorer that needs a kernel got none.
 pub(crate) const NO_KERNEL: LearnError = LearnError::Unsupported("this search needs a kernel");
 
-/// Refuses `needed` bytes above the memory budget.
+/// Returns an error if `needed` bytes exceed the memory budget.
 pub(crate) fn require_memory(rows: usize, needed: u64, session: &Session<'_>) -> Result<(), LearnError> {
     let budget = session.memory();
     if needed > budget {

@@ -1,8 +1,8 @@
 //! The search over hyper-parameters: a grid that is refined around its best point, random points, or one hyper-parameter after the
 //! other.
 //!
-//! A point is the hyper-parameters of a kernel. At each point the scores of many values of one more hyper-parameter, the setting,
-//! are computed together, because one factorisation serves them all.
+//! A point is the hyper-parameters of a kernel. At each point the scores of many values of one more hyper-parameter,
+//! the setting, are computed together, from one factorisation.
 
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -17,15 +17,15 @@ use super::axis::Axis;
 use super::scorer::Score;
 use super::trials::{Trial, Trials};
 
-/// The points that a search tries.
+/// The strategy for choosing points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     /// Every combination of `points` values of each range and all values of each list; then, `refinements` times, the
-    /// best point with each range's value moved by half of the last step either way.
+    /// neighbours of the best point at half of the last step in each range.
     Grid {
         /// Values of a range, 1 or more.
         points: usize,
-        /// Times the step is halved.
+        /// The number of times the step is halved.
         refinements: usize,
     },
     /// Points drawn uniformly from each list and, on its log scale, each range.
@@ -33,17 +33,18 @@ pub enum Strategy {
         /// Points drawn, 1 or more.
         trials: usize,
     },
-    /// Points with all hyper-parameters at the same place of their ranges; then the best of them with one hyper-parameter moved at
-    /// a time, in steps that are halved where no move helps (a compass search; Kolda, Lewis and Torczon 2003). For many
-    /// hyper-parameters, such as a width for each column.
+    /// Points on the diagonal of all ranges; then the best of them with one hyper-parameter moved at a time, in steps
+    /// that are halved if no move helps (a compass search; Kolda, Lewis and Torczon 2003). For many hyper-parameters,
+    /// such as a width for each column.
     Coordinates {
-        /// Points at most, 1 or more.
+        /// The most points, 1 or more.
         trials: usize,
     },
 }
 
 impl Strategy {
-    /// A grid for up to two hyper-parameters of the kernel; one after the other for more, where a grid would be large.
+    /// A grid for up to two hyper-parameters of the kernel; coordinate search for more, for which a grid would be
+    /// large.
     #[must_use]
     pub fn for_axes(axes: usize) -> Self {
         match axes {
@@ -54,7 +55,8 @@ impl Strategy {
     }
 }
 
-/// Computes the score of each setting at the hyper-parameters of a kernel, smaller is better; none where there is no answer.
+/// Computes the score of each setting at the hyper-parameters of a kernel, smaller is better; `None` if there is no
+/// solution.
 pub type PointScores<'a> =
     dyn FnMut(&[f64], &[f64], &Session<'_>) -> Result<Vec<Option<Score>>, LearnError> + 'a;
 
@@ -63,7 +65,7 @@ pub type PointScores<'a> =
 pub struct Search {
     /// The hyper-parameters of the kernel, in the order of its text.
     pub axes: Vec<Axis>,
-    /// The hyper-parameter of which many values are scored together.
+    /// The hyper-parameter whose values are scored together.
     pub setting: Axis,
     /// The points to try.
     pub strategy: Strategy,
@@ -71,24 +73,25 @@ pub struct Search {
     pub seed: u64,
 }
 
-/// Values of the setting per factor of ten: many, as they are almost free.
+/// Values of the setting per factor of ten: many, as each costs little.
 const SETTINGS_PER_DECADE: f64 = 2.0;
 
-/// Points along the diagonal with which a search by coordinates starts; its first steps are as long as theirs.
+/// Points along the diagonal at the start of a coordinate search; its first steps are as long as the distances between
+/// them.
 const DIAGONAL: usize = 7;
 
-/// The shortest step of a search by coordinates, as a part of the first.
+/// The shortest step of a coordinate search, relative to the first.
 const SHORTEST_STEP: f64 = 0.1;
 
 /// Points to score, each with the settings to score it at.
 type Round = Vec<(Vec<f64>, Vec<f64>)>;
 
 impl Search {
-    /// Searches, and returns the best trial. Those in `trials` are not made again; new ones are added, and the checkpoint of the
-    /// session keeps all of them after each point.
+    /// Searches, and returns the best trial. Trials in `trials` are not repeated; new ones are added, and all are saved
+    /// in the checkpoint of the session after each point.
     ///
     /// # Errors
-    /// Those of `score`; [`LearnError::NoScore`] where no trial has a score; [`LearnError::Stopped`].
+    /// Those of `score`; [`LearnError::NoScore`] if no trial has a score; [`LearnError::Stopped`].
     pub fn run(
         &self,
         score: &mut PointScores<'_>,
@@ -127,7 +130,7 @@ impl Search {
         best.ok_or(LearnError::NoScore { trials: trials.rows.len() })
     }
 
-    /// Points of the whole search, at most.
+    /// The most points of the whole search.
     fn planned(&self, first: usize) -> usize {
         match self.strategy {
             Strategy::Grid { refinements, .. } => first + refinements * (1 + 2 * self.axes.len()),
@@ -224,7 +227,7 @@ impl Search {
             let places: Vec<f64> = places.iter().map(|place| place * step).collect();
             self.settings_beside(best.setting, &places)
         };
-        // At the best point itself the settings a whole step away are known.
+        // At the best point itself, the settings a whole step away are already scored.
         let mut round = vec![(best.values.clone(), settings(&[-1.0, 1.0]))];
         for (place, axis) in self.axes.iter().enumerate() {
             let Some(ratio) = axis.ratio(points) else { continue };
@@ -250,7 +253,7 @@ impl Search {
     /// one, at the same kernel; all values of the setting are scored there (Breiman et al. 1984).
     ///
     /// # Errors
-    /// Those of `score`, and where no standard error is known.
+    /// Those of `score`, and if no standard error is known.
     pub(crate) fn within_one_error(
         &self,
         best: &Trial,
@@ -290,13 +293,13 @@ impl Search {
             let scores = match known {
                 Some(scores) => scores,
                 None => {
-                    // A point that an interrupted run left unfinished is scored as a whole.
+                    // A point left unfinished by an interrupted run is scored completely.
                     trials.rows.retain(|t| t.values != *values || !settings.contains(&t.setting));
                     score(values, settings, session)?
                 }
             };
             for (&setting, score) in settings.iter().zip(scores) {
-                // What is not a number is no score.
+                // NaN is not a score.
                 let found = score.filter(|score| score.loss.is_finite());
                 let (score, error) = (found.as_ref().map(|found| found.loss), found.and_then(|f| f.error));
                 let trial = Trial { values: values.clone(), setting, score, error };
@@ -325,7 +328,7 @@ impl Search {
         format!("best {:.6} at {}", trial.score.unwrap_or(f64::NAN), pairs.join(", "))
     }
 
-    /// Warnings for a best trial at the ends of what was searched.
+    /// Warnings for a best trial at an end of the searched ranges.
     #[must_use]
     pub fn edge_warnings(&self, best: &Trial) -> Vec<String> {
         let values = best.values.iter().chain([&best.setting]);

@@ -1,4 +1,4 @@
-//! The hyper-parameter that one factorisation or one search for neighbours serves many values of.
+//! The hyper-parameter whose values share one factorisation or one neighbour search.
 
 use crate::kernel::SearchSpace;
 use crate::learn::error::LearnError;
@@ -20,8 +20,8 @@ pub enum Shared {
     /// λ ≥ 0. A bare `?` is 10⁻⁶ to 10³: for a kernel with k(x,x) near 1, from interpolation up to a penalty above the largest
     /// eigenvalue of a thousand rows.
     Lambda,
-    /// C > 0. A bare `?` is 2⁻⁵ to 2¹⁰: the lower end of the range that Hsu, Chang and Lin recommend (2003), and up to where
-    /// machines on noisy data become slow to train and no better.
+    /// C > 0. A bare `?` is 2⁻⁵ to 2¹⁰: the lower end of the range that Hsu, Chang and Lin recommend (2003), and an
+    /// upper end beyond which machines on noisy data become slow to train without improving.
     Cost,
     /// k, a whole number from 1 to the number of other rows. A bare `?` is 1 to 50.
     Neighbours,
@@ -33,13 +33,13 @@ pub enum Shared {
     None,
 }
 
-/// A text that is no set of values.
+/// A text that does not describe a set of values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is `{text}`; it must be {allowed}, or `?`, `?lo..hi` with 0 < lo < hi, or `?{{a,b,c}}`")]
 pub struct InvalidSpace {
     /// The hyper-parameter.
     pub name: &'static str,
-    /// What was given.
+    /// The text given.
     pub text: String,
     /// The numbers that are allowed.
     pub allowed: &'static str,
@@ -59,10 +59,10 @@ impl Shared {
         }
     }
 
-    /// The values that a text stands for.
+    /// Parses a set of values.
     ///
     /// # Errors
-    /// Where the text is malformed or has a value outside of the range.
+    /// If the text is malformed or has a value outside of the range.
     pub fn read(self, text: &str) -> Result<SearchSpace, InvalidSpace> {
         let invalid =
             || InvalidSpace { name: self.name(), text: text.trim().to_owned(), allowed: self.allowed() };
@@ -125,7 +125,7 @@ impl Shared {
         }
     }
 
-    /// Whether a value is a stronger penalty than another, and so gives a smoother model.
+    /// Whether a value is a stronger penalty than another, which gives a smoother model.
     pub(crate) fn is_stronger(self, value: f64, than: f64) -> bool {
         match self {
             Self::Cost => value < than,
@@ -134,7 +134,7 @@ impl Shared {
         }
     }
 
-    /// The values that a bare `?` stands for, of targets with this standard deviation.
+    /// The values of a bare `?`, for targets with this standard deviation.
     pub(crate) fn usual(self, deviation: f64) -> SearchSpace {
         match (self, self.space()) {
             (Self::Epsilon, SearchSpace::Between(low, high)) if deviation > 0.0 => {
@@ -144,7 +144,7 @@ impl Shared {
         }
     }
 
-    /// Refuses values outside of the range.
+    /// Rejects values outside of the range.
     ///
     /// # Errors
     /// [`LearnError::Parameter`] with the first such value.
@@ -162,7 +162,7 @@ impl Shared {
     /// The axis of a search among this number of rows, over `space` or the values of a bare `?`.
     ///
     /// # Errors
-    /// Where a value is outside of the range, or there are fewer other rows than the fewest neighbours.
+    /// If a value is outside of the range, or there are fewer other rows than the fewest neighbours.
     pub(crate) fn axis(self, space: Option<&SearchSpace>, rows: usize) -> Result<Axis, LearnError> {
         let others = rows.saturating_sub(1);
         let space = match space.cloned().unwrap_or_else(|| self.space()) {

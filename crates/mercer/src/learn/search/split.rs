@@ -21,7 +21,7 @@ impl Split {
     /// row or leaves fewer than two.
     ///
     /// # Errors
-    /// Where the fraction is not in [0, 1).
+    /// If the fraction is not in [0, 1).
     pub fn hold_out(rows: usize, fraction: f64, seed: u64) -> Result<Option<Self>, InvalidFraction> {
         if !(0.0..1.0).contains(&fraction) {
             return Err(InvalidFraction(fraction));

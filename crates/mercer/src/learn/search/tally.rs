@@ -1,11 +1,11 @@
-//! Predictions at rows left out, gathered into a score.
+//! Accumulates predictions at held-out rows into a score.
 
 use crate::model::{Link, Ranks};
 
 use super::measure::Measure;
 use super::scorer::Score;
 
-/// The predictions at the rows of one fold, or at all rows where they are left out one at a time.
+/// The predictions at the rows of one fold, or at all rows for leave-one-out.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
     measure: Measure,
@@ -26,7 +26,7 @@ enum Kind {
     Ranks(Ranks),
 }
 
-/// Weight, sum, mean and Σw(v − mean)² of some numbers (West 1979, Communications of the ACM 22), and how many they are.
+/// The weight, sum, mean, Σw(v − mean)² (West 1979, Communications of the ACM 22) and count of some numbers.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moments {
     weight: f64,
@@ -83,7 +83,7 @@ impl Tally {
         Self { measure, kind }
     }
 
-    /// An empty tally of numbers, or of shares of classes where the measure is one of classes.
+    /// An empty tally of numbers, or of shares of classes if the measure is for classes.
     pub fn of_targets(measure: Measure, columns: usize) -> Self {
         if measure.is_of_numbers() {
             Self::of_numbers(measure, columns)
@@ -97,7 +97,7 @@ impl Tally {
         if self.measure.is_of_numbers() {
             self.add_numbers(predicted, target, 1.0);
         } else {
-            // Of classes with equal shares the first.
+            // The first of classes with equal shares.
             let truth = Link::Shares.class(target);
             self.add_outputs(truth, Link::Shares, predicted, Some(predicted), 1.0);
         }
@@ -109,7 +109,7 @@ impl Tally {
         self.add_residuals(&residuals, target, weight);
     }
 
-    /// Adds a row of numbers by how far they are from their predictions.
+    /// Adds a row of numbers, given their differences from the predictions.
     pub fn add_residuals(&mut self, residuals: &[f64], target: &[f64], weight: f64) {
         match &mut self.kind {
             Kind::Mean(moments) => moments.add(self.measure.of_residuals(residuals), weight),
@@ -150,7 +150,7 @@ impl Tally {
         }
     }
 
-    /// Its loss; none where it does not say, such as the area under the curve of a single class.
+    /// The loss; `None` if it is undefined, such as the area under the curve of a single class.
     fn loss(&self) -> Option<f64> {
         match &self.kind {
             Kind::Mean(moments) => (moments.weight > 0.0).then(|| moments.sum / moments.weight),
@@ -197,7 +197,7 @@ impl Tally {
         }
     }
 
-    /// The score of all folds together; none where there is none.
+    /// The score of all folds together; `None` if it is undefined.
     ///
     /// Errors of rows and confusion matrices are pooled over the folds; areas under the curve, whose decisions compare within a
     /// fold only, are averaged (Forman and Scholz 2010, Apples-to-apples in cross-validation studies).
@@ -218,7 +218,7 @@ impl Tally {
     }
 }
 
-/// The standard error of the mean of some numbers; none for fewer than two.
+/// The standard error of the mean of some numbers; `None` for fewer than two.
 pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
     let mut moments = Moments::default();
     values.iter().for_each(|&value| moments.add(value, 1.0));

@@ -15,7 +15,7 @@ pub struct Trial {
     pub values: Vec<f64>,
     /// The hyper-parameter that is searched at each kernel: λ for ridge regression, C for support vector machines.
     pub setting: f64,
-    /// The score, smaller is better; none where there is no answer, such as a system that is not positive definite.
+    /// The score, smaller is better; `None` if there is no answer, such as a system that is not positive definite.
     pub score: Option<f64>,
     /// The standard error of the score, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,10 +24,10 @@ pub struct Trial {
 
 /// The trials of a search, in the order they were made.
 ///
-/// Serialised and given back, they are not made again.
+/// Trials can be serialised, and a search that receives them does not repeat them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trials {
-    /// A digest of the data and of all that a score depends on, as hexadecimal digits.
+    /// A digest of the data and of everything else that a score depends on, as hexadecimal digits.
     pub problem: String,
     /// The names of the hyper-parameters: those of the kernel, then the setting.
     pub names: Vec<String>,
@@ -43,17 +43,17 @@ impl Trials {
         scored.reduce(|best, next| if next.1 < best.1 { next } else { best }).map(|(trial, _)| trial)
     }
 
-    /// The trials that a search of this problem starts from: those in the checkpoint of the session, or none. Without a digest of
-    /// the problem none are kept.
+    /// The trials that a search of this problem starts from: those in the checkpoint of the session, or none. Without a
+    /// digest of the problem none are stored.
     ///
     /// # Errors
-    /// Where those in the checkpoint are of another problem or damaged.
+    /// If those in the checkpoint are of another problem or damaged.
     pub(crate) fn starting(
         problem: Option<String>,
         search: &Search,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
-        // A setting without a name is none.
+        // A setting without a name means that there is none.
         let names = search.axes.iter().chain([&search.setting]).map(|axis| axis.name.clone());
         let names = names.filter(|name| !name.is_empty()).collect();
         let new = Self { problem: problem.unwrap_or_default(), names, rows: Vec::new() };
@@ -68,7 +68,7 @@ impl Trials {
         }
     }
 
-    /// Keeps the trials in the checkpoint of the session, where it is due or this is the end of the search.
+    /// Saves the trials in the checkpoint of the session, if that is due or the search has ended.
     pub(super) fn keep(&self, end: bool, session: &Session<'_>) {
         if let Some((work, checkpoint)) = self.work().zip(session.checkpoint())
             && !self.rows.is_empty()
@@ -79,12 +79,12 @@ impl Trials {
         }
     }
 
-    /// The number under which a checkpoint keeps them.
+    /// The number under which a checkpoint stores them.
     fn work(&self) -> Option<u64> {
         u64::from_str_radix(&self.problem, 16).ok()
     }
 
-    /// The scores at these hyper-parameters for each of `settings`, where all of them are known.
+    /// The scores at these hyper-parameters for each of `settings`, if all of them are known.
     pub(super) fn known(&self, values: &[f64], settings: &[f64]) -> Option<Vec<Option<Score>>> {
         let score = |setting: &f64| {
             let same = |trial: &&Trial| trial.values == values && trial.setting == *setting;

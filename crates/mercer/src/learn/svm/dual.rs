@@ -24,15 +24,15 @@ pub(crate) struct Labels<'a> {
     pub classes: usize,
     /// The target of each row; empty for other machines than regressions.
     pub targets: &'a [f64],
-    /// The weight of each row; none where every row counts 1.
+    /// The weight of each row; `None` if every row counts 1.
     pub weights: Option<&'a [f64]>,
 }
 
 impl<'a> Labels<'a> {
-    /// What a machine needs of a problem.
+    /// The parts of a problem that a machine needs.
     ///
     /// # Errors
-    /// Where the targets are of another kind or out of range.
+    /// If the targets are of another kind or out of range.
     pub fn of(problem: &'a Problem<'_>, machine: &Machine) -> Result<Self, LearnError> {
         let weights = problem.weights();
         let none = Self { codes: &[], classes: 0, targets: &[], weights };
@@ -83,7 +83,7 @@ impl<'a> Work<'a> {
     /// The fit of `svm`.
     ///
     /// # Errors
-    /// Where a hyper-parameter is out of range.
+    /// If a hyper-parameter is out of range.
     pub fn new(
         svm: &'a Svm,
         training: &'a Training<'_>,
@@ -94,7 +94,7 @@ impl<'a> Work<'a> {
         Self::bounded(svm, training, labels, bound, session)
     }
 
-    /// As [`new`](Self::new), with `bound` in place of the machine's own for a sample of weight 1.
+    /// As [`new`](Self::new), with `bound` in place of the machine's bound for a sample of weight 1.
     pub(super) fn bounded(
         svm: &'a Svm,
         training: &'a Training<'_>,
@@ -114,12 +114,12 @@ impl<'a> Work<'a> {
             check_weights(labels.classes, Some(&factors))?;
             bounds.iter_mut().zip(labels.codes).for_each(|(bound, &code)| *bound *= factors[code]);
         }
-        // The memory is looked up once, not for every program.
+        // The memory budget is divided once, not for every program.
         let cache = Some(svm.solver.cache.unwrap_or(session.memory() / 4));
         Ok(Self { svm, training, labels, session, bounds, settings: SvmSettings { cache, ..svm.solver } })
     }
 
-    /// Solves all programs, and calibrates where that is asked for.
+    /// Solves all programs, and calibrates the machines if requested.
     pub(super) fn machines(&self) -> Result<Machines, LearnError> {
         let mut machines = match self.svm.machine.requires() {
             Requires::Classes => self.classes()?,
@@ -146,8 +146,8 @@ impl<'a> Work<'a> {
         Ok(machine.scale(self.training.solve(&qp, &self.settings, self.session)?)?)
     }
 
-    /// The decisions with each of `values` in place of the machine's C or ν, where the bounds are those of C = 1; none where ν is
-    /// infeasible or leaves no margin. C-machines start from the one before.
+    /// The decisions with each of `values` in place of the machine's C or ν, where the bounds are those of C = 1;
+    /// `None` if ν is infeasible or leaves no margin. C-machines start from the one before.
     pub(super) fn decisions_along(
         &self,
         part: &Part,

@@ -1,4 +1,4 @@
-//! All that differs between support vector machines: the quadratic program and the scale of its answer.
+//! The differences between support vector machines: the quadratic program and the scale of its solution.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::model::Method;
 use crate::solve::SolveError;
 use crate::solve::svm::{BoxQp, Solution, SvmReport};
 
-/// Which support vector machine, with its own hyper-parameters.
+/// The kind of support vector machine, with its hyper-parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", rename_all = "kebab-case")]
 pub enum Machine {
@@ -22,7 +22,7 @@ pub enum Machine {
     /// ν-classification: ν bounds the fraction of margin errors from above and that of support vectors from below (Schölkopf
     /// et al. 2000).
     NuSvc {
-        /// ν, above 0 and at most 1, and at most what the smaller class of each machine allows.
+        /// ν, above 0 and at most 1; the smaller class of each machine limits it further.
         #[serde(with = "crate::data::number")]
         nu: f64,
     },
@@ -65,7 +65,7 @@ pub(super) struct Decision {
     /// aᵢ for each row of the part.
     pub coefficients: Vec<f64>,
     pub rho: f64,
-    /// Half the width of the tube that ν-regression found.
+    /// Half the width of the tube of ν-regression.
     pub epsilon: Option<f64>,
     pub report: SvmReport,
 }
@@ -139,7 +139,7 @@ impl Machine {
     /// The bound of a variable whose sample has the weight 1: C, and 1 for the machines without C.
     ///
     /// # Errors
-    /// Where C is not a finite number above 0.
+    /// If C is not a finite number above 0.
     pub(super) fn bound(&self) -> Result<f64, LearnError> {
         match *self {
             Self::Svc { c } | Self::Svr { c, .. } | Self::NuSvr { c, .. } => check_cost(c),
@@ -166,7 +166,7 @@ impl Machine {
     /// The decision function of a solution.
     ///
     /// # Errors
-    /// [`SolveError::NoMargin`] where the margin of ν-classification is zero up to rounding.
+    /// [`SolveError::NoMargin`] if the margin of ν-classification is zero up to rounding.
     pub(super) fn scale(&self, mut solution: Solution) -> Result<Decision, SolveError> {
         let (mut rho, mut epsilon) = (solution.rho(), None);
         match *self {
@@ -182,7 +182,7 @@ impl Machine {
                          use a smaller tolerance"
                     ));
                 }
-                // Below zero only where the kernel is not positive semidefinite: there is no scale then.
+                // Negative only if the kernel is not positive semidefinite: then there is no scale.
                 let scale = if margin > 0.0 { margin.recip() } else { 1.0 };
                 solution.beta.iter_mut().for_each(|b| *b *= scale);
                 solution.report.objective *= scale * scale;

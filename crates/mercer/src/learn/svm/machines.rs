@@ -1,4 +1,4 @@
-//! What training finds: support vectors and their coefficients, and how good they are.
+//! The result of training: support vectors, their coefficients, and reports.
 
 use crate::data::{AnySamples, Matrix, Number};
 use crate::kernel::Kernel;
@@ -14,7 +14,8 @@ use super::machine::Decision;
 pub struct Machines {
     /// The kernel, with every hyper-parameter a number.
     pub kernel: Kernel,
-    /// Where the kernel is proven to be positive semidefinite; none where that was assumed or is undecided.
+    /// The domain on which the kernel is proven to be positive semidefinite; `None` if that was assumed or is
+    /// undecided.
     pub domain: Option<Domain>,
     /// Rows that are a support vector of any machine: class by class for pairs of classes, and ascending within.
     pub support: Vec<usize>,
@@ -25,13 +26,13 @@ pub struct Machines {
     pub coefficients: Matrix<f64>,
     /// ρ of each machine, for pairs of classes in the order (0, 1), (0, 2), …, (1, 2), …
     pub rho: Vec<f64>,
-    /// Half the width of the tube that ν-regression found.
+    /// Half the width of the tube of ν-regression.
     pub epsilon: Option<f64>,
-    /// How good the solution of each machine is.
+    /// The report on each machine.
     pub reports: Vec<SvmReport>,
-    /// Turns decisions into probabilities.
+    /// The calibration of decisions to probabilities.
     pub calibration: Option<Calibration>,
-    /// What a user should know, beside the warnings of the reports.
+    /// Warnings in addition to those of the reports.
     pub warnings: Vec<String>,
 }
 
@@ -45,7 +46,7 @@ impl Machines {
         Self { epsilon, ..Self::new(kernel, support, None, coefficients, vec![(rho, report)]) }
     }
 
-    /// Machines with ρ and the report of each.
+    /// Machines with their ρ and reports.
     pub(super) fn new(
         kernel: Kernel,
         support: Vec<usize>,
@@ -68,10 +69,10 @@ impl Machines {
         }
     }
 
-    /// The predictor over the support vectors among the samples trained on.
+    /// The predictor over the support vectors among the training samples.
     ///
     /// # Panics
-    /// Where a support vector is not a row of the samples.
+    /// If a support vector is not a row of the samples.
     #[must_use]
     pub fn predictor(self, samples: &AnySamples<'_>) -> Predictor {
         let Self { kernel, domain, support, per_class, coefficients, rho, .. } = self;
@@ -140,7 +141,7 @@ impl Machines {
     }
 }
 
-/// Each text once, in the order of their first places.
+/// The distinct texts, in the order of their first occurrence.
 fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for text in texts {

@@ -6,9 +6,9 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `machine` | [`Machine`]: all that differs between the machines |
+//! | `machine` | [`Machine`]: the differences between the machines |
 //! | `training` | the kernel matrix, in single and double precision |
-//! | `dual` | the programs of one fit, and the [`Machines`] they give |
+//! | `dual` | the programs of one fit, and the resulting [`Machines`] |
 //! | `multiclass` | one machine per pair of classes, or per class |
 //! | `path` | many values of C at once |
 //! | `scorer` | tuning |
@@ -78,13 +78,13 @@ pub struct Svm {
     /// The kernel, or for C-classification an approximation of it. Not used where the kernel matrix is given.
     #[serde(flatten)]
     pub lift: Lift,
-    /// Which machine.
+    /// The machine.
     #[serde(flatten)]
     pub machine: Machine,
     /// A factor of C for each class; for C-classification only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub class_weight: ClassWeight,
-    /// How several classes are distinguished on the kernel itself.
+    /// The scheme for several classes on the kernel itself.
     #[serde(default, skip_serializing_if = "is_default")]
     pub multiclass: Multiclass,
     /// Whether decisions are calibrated on held-out rows, which the seed of the session chooses. About four times the work of
@@ -94,8 +94,8 @@ pub struct Svm {
     /// Whether the kernel must be proven to be positive semidefinite.
     #[serde(default)]
     pub admission: Admission,
-    /// How the quadratic programs are solved. On approximate features `tol` is how far the objective may be above its minimum, as a
-    /// part of it, and `max_iter` is 500 steps for each decision unless it is given.
+    /// The settings of the solver. On approximate features `tol` bounds the relative distance of the objective from its
+    /// minimum, and `max_iter` is 500 steps for each decision by default.
     #[serde(flatten)]
     pub solver: SvmSettings,
 }
@@ -138,7 +138,7 @@ impl Svm {
     /// The kernel of a machine on the kernel itself.
     ///
     /// # Errors
-    /// Where the machine is on features.
+    /// If the machine is on features.
     pub fn kernel(&self) -> Result<&Kernel, LearnError> {
         match &self.lift {
             Lift::Kernel(kernel) => Ok(kernel),
@@ -149,8 +149,8 @@ impl Svm {
     /// Trains on the kernel itself, and returns the machines in terms of the rows of the problem.
     ///
     /// # Errors
-    /// Where the machine is on features, the problem does not line up, a hyper-parameter is out of range, ν is infeasible for a
-    /// pair of classes, or the kernel is refuted; and where the session is stopped.
+    /// If the machine is on features, the problem does not line up, a hyper-parameter is out of range, ν is infeasible
+    /// for a pair of classes, or the kernel is refuted; or if the session is stopped.
     pub fn machines(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Machines, LearnError> {
         match &problem.inputs {
             Inputs::Gram(gram) => self.on_gram(*gram, problem, session),
@@ -198,8 +198,8 @@ impl Svm {
         Ok(self.class_weight(class_weight))
     }
 
-    /// The model of machines that this learner trained on the problem. `samples` are its rows: for a kernel matrix, the samples at
-    /// which inner products with others are kernel values.
+    /// The model of machines that this learner trained on the problem. `samples` are its rows; for a kernel matrix,
+    /// samples whose inner products are the kernel values.
     #[must_use]
     pub fn fitted(
         &self,

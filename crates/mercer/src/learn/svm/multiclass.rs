@@ -12,7 +12,7 @@ use super::dual::{Labels, Work};
 use super::machine::{Decision, Part};
 use super::machines::Machines;
 
-/// How several classes are distinguished.
+/// The scheme for several classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Multiclass {
@@ -23,10 +23,10 @@ pub enum Multiclass {
     OneVsRest,
 }
 
-/// From this many rows on a program is solved by all threads together; below, each thread solves separate programs.
+/// The number of rows from which all threads solve a program together; below, each thread solves separate programs.
 pub(super) const LARGE: usize = 8_000;
 
-/// The programs of a scheme: the rows of each class, and which classes each program tells apart.
+/// The programs of a scheme: the rows of each class, and the classes that each program separates.
 pub(super) struct Programs {
     members: Vec<Vec<usize>>,
     /// A class, and another or all others.
@@ -37,7 +37,7 @@ impl Programs {
     /// The programs of labelled rows; rows of weight 0 are left out.
     ///
     /// # Errors
-    /// Where a class has no row.
+    /// If a class has no row.
     pub fn new(labels: &Labels<'_>, scheme: Multiclass) -> Result<Self, LearnError> {
         let members = members(labels)?;
         let classes = members.len();
@@ -69,7 +69,7 @@ impl Programs {
         Part { rows: rows.copied().collect(), positive: self.members[i].len() }
     }
 
-    /// What `solve` finds for each program, given its rows.
+    /// The result of `solve` for each program, given its rows.
     fn each<R: Send>(
         &self,
         work: &Work<'_>,
@@ -107,8 +107,8 @@ pub(super) fn members(labels: &Labels<'_>) -> Result<Vec<Vec<usize>>, LearnError
     }
 }
 
-/// Does each piece of work, given how many rows it has: large ones one after the other, by all threads together; then small
-/// ones, each by a separate thread. Answers are in the order of the pieces.
+/// Runs each piece of work, given its number of rows: large ones one after the other, on all threads together; then
+/// small ones, each on a separate thread. Results are in the order of the pieces.
 pub(super) fn largest_together<W: Sync, R: Send>(
     work: &[W],
     rows: impl Fn(&W) -> usize + Sync,
@@ -161,7 +161,7 @@ impl Work<'_> {
         cs.iter().map(next).collect()
     }
 
-    /// Distinct support vectors, and the coefficients of all pairs beside them.
+    /// Distinct support vectors, with the coefficients of all pairs.
     fn compact(&self, programs: &Programs, solved: Vec<Decision>) -> Result<Machines, LearnError> {
         let members = &programs.members;
         let (rows, width) = (self.labels.codes.len(), members.len() - 1);

@@ -1,4 +1,5 @@
-//! Several values of C or ν at once: the path of C-classification along C, and the answers of all machines at rows left out.
+//! Several values of C or ν at once: the path of C-classification along C, and the predictions of all machines at
+//! held-out rows.
 
 use crate::data::Matrix;
 use crate::learn::error::LearnError;
@@ -44,13 +45,13 @@ impl Svm {
     }
 
     /// The prediction at every row of a fold by the machines trained on the rows outside of it, for each of `values` of C or ν, none
-    /// where ν is infeasible; 0 for rows of no fold. Rows of weight 0 are not trained on. A class without rows to train on is never
-    /// the answer.
+    /// where ν is infeasible; 0 for rows of no fold. Rows of weight 0 are not trained on. A class without rows to train
+    /// on is never predicted.
     ///
     /// Pairs of classes and folds are solved in parallel, each along the whole path of C.
     ///
     /// # Errors
-    /// As [`machines`](Self::machines), and where all rows outside of a fold are of one class.
+    /// As [`machines`](Self::machines), and if all rows outside of a fold are of one class.
     pub(super) fn classes_left_out(
         &self,
         values: &[f64],
@@ -119,7 +120,7 @@ impl Svm {
         Ok((0..values.len()).map(gathered).collect())
     }
 
-    /// The work with every bound as for C = 1.
+    /// The programs with every bound as for C = 1.
     fn along<'a>(
         &'a self,
         values: &[f64],
@@ -134,15 +135,15 @@ impl Svm {
     }
 }
 
-/// The predictions of machines at rows that they were not trained on.
+/// The predictions of machines at held-out rows.
 pub(super) struct Predicted {
     /// The class of each row.
     pub classes: Vec<usize>,
-    /// Of two classes, the decision at each row, positive for the first.
+    /// With two classes, the decision at each row, positive for the first.
     pub decisions: Option<Vec<f64>>,
 }
 
-/// A fold, and the pair of classes that is distinguished without it.
+/// A fold, and the pair of classes separated by the other rows.
 type Program = (usize, (usize, usize));
 
 /// The rows of every fold, and those of the other folds by their class.
@@ -185,7 +186,7 @@ impl Cut {
         self.rest.iter().enumerate().flat_map(of).filter(present).collect()
     }
 
-    /// The decision for every row at the k-th C, where there are two classes.
+    /// The decision for every row at the k-th C, if there are two classes.
     fn decisions(
         &self,
         k: usize,

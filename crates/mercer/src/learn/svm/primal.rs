@@ -1,5 +1,5 @@
-//! C-classification on features that approximate a kernel: the hinge by Newton's method on features held in memory, and with
-//! its corner rounded off on features that are computed again for each pass.
+//! C-classification on features that approximate a kernel: the hinge loss by Newton's method on features in memory, and
+//! a smoothed hinge loss on features that are recomputed for each pass.
 
 use crate::data::Matrix;
 use crate::design::{
@@ -18,10 +18,10 @@ use crate::watch::Watch;
 
 use super::{Machine, Svm};
 
-/// The gap that is aimed at, as a part of the one that is asked for: the last steps cost little and bring much.
+/// The target of the gap, relative to the tolerance: the last steps cost little and reduce it much.
 const AIM: f64 = 0.1;
 
-/// Steps at most for each decision, unless the settings say otherwise.
+/// The default limit on steps for each decision.
 const MAX_STEPS: u64 = 500;
 
 impl Svm {
@@ -44,14 +44,15 @@ impl Svm {
         })
     }
 
-    /// C-classification on rows of features that need not be at hand: the answer for a stream, from sums that come from elsewhere.
+    /// C-classification on rows of features that need not be on this machine: the result for a stream, from sums
+    /// computed elsewhere.
     ///
     /// The weights of `rows`, and those of `sums`, which are over the features alone, are C times the weights of the classes and of
     /// the rows.
     ///
     /// # Errors
-    /// Where this is not C-classification without probabilities on an approximation, where a setting is out of range, where the sums
-    /// do not fit the features, and where the session is stopped.
+    /// If this is not C-classification without probabilities on an approximation, if a setting is out of range, if the
+    /// sums do not fit the features, or if the session is stopped.
     pub fn fit_rows(
         &self,
         prepared: &Prepared,
@@ -91,7 +92,7 @@ impl Svm {
 }
 
 impl ClassFeatures<'_> {
-    /// A machine for each output, from ridge regression on its sides where that costs no more than a step.
+    /// A machine for each output, started from ridge regression on ±1 if that costs no more than a step.
     fn machines(
         &self,
         design: &dyn Design,
@@ -134,7 +135,7 @@ impl ClassFeatures<'_> {
         Ok(LinearLossFit { weights, intercepts, objective, report })
     }
 
-    /// Ridge regression on ±1; zero where there are more features than rows or rounding is in the way.
+    /// Ridge regression on ±1; zero if there are more features than rows or the system is singular to rounding.
     fn sides_by_ridge(
         &self,
         design: &dyn Design,
@@ -155,9 +156,9 @@ impl ClassFeatures<'_> {
         Ok(LinearFit { weights: Matrix::zeros(d, m), intercepts: vec![0.0; m] })
     }
 
-    /// The hinge rounded off over a width δ that is cut down until what this takes from the objective is small. The rounded
-    /// objective is nowhere above the other, so its minimum is a lower bound of the minimum that is looked for, and what
-    /// rounding takes is a bound on how far the answer is from the best.
+    /// Minimises the hinge loss smoothed over a width δ, which is reduced until its effect on the objective is small.
+    /// The smoothed objective is nowhere above the original, so its minimum is a lower bound of the original minimum,
+    /// and the difference of the two at the solution bounds the distance from the optimum.
     fn smoothed_machine(
         &self,
         rows: &dyn LabelledRows,
@@ -168,7 +169,7 @@ impl ClassFeatures<'_> {
         let (mut iterations, mut share) = (0, 1.0);
         let outputs = rows.nrows() as f64 * rows.outputs() as f64;
         for width in [1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003] {
-            // Only rows in the rounded part have curvature: about as many as the width before had, by their share.
+            // Only rows in the smoothed part have curvature; their share is estimated from the previous width.
             let loss = Loss::SmoothHinge { width, share };
             let mut fit = minimise(rows, loss, sums, &self.settings(1e-4), best.as_ref(), session)?;
             iterations += fit.report.iterations;

@@ -18,10 +18,10 @@ use super::machines::Machines;
 use super::multiclass::{LARGE, Programs};
 use super::sigmoid::fit_sigmoid;
 
-/// Parts that the rows are cut into; each is held out once.
+/// The number of parts of the rows; each is held out once.
 const FOLDS: usize = 5;
 
-/// Kernel values held at once: 32 MiB.
+/// Kernel values in memory at a time: 32 MiB.
 const AT_ONCE: usize = 1 << 22;
 
 impl Work<'_> {
@@ -79,7 +79,7 @@ impl Work<'_> {
             let kept: Vec<usize> = kept.iter().map(|&k| rows[k]).collect();
             let values = match (first, kept.len() - first) {
                 (0, 0) => vec![0.0; held_out.len()],
-                // A machine that has seen one class only decides for it.
+                // A machine trained on a single class always predicts it.
                 (0, _) => vec![-1.0; held_out.len()],
                 (_, 0) => vec![1.0; held_out.len()],
                 _ => {
@@ -158,8 +158,8 @@ impl Work<'_> {
     }
 }
 
-/// Ten marks that cut the decisions of a one-class machine into parts of equal density, five on each side of 0 (Que & Lin
-/// 2022); none where fewer than five decisions are on a side.
+/// Ten marks that cut the decisions of a one-class machine into parts of equal density, five on each side of 0 (Que &
+/// Lin 2022); `None` if fewer than five decisions are on a side.
 #[must_use]
 pub fn density_marks(decisions: &[f64]) -> Option<Vec<f64>> {
     const HALF: usize = 5;
@@ -176,7 +176,7 @@ pub fn density_marks(decisions: &[f64]) -> Option<Vec<f64>> {
     Some(ends.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect())
 }
 
-/// The part of each place: those below `positive` and those above are spread alike.
+/// The part of each position; positions below `positive` and those above are both spread evenly.
 fn stratified(positive: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut order: Vec<usize> = (0..count).collect();

@@ -76,10 +76,10 @@ impl Tunable for Svm {
     }
 }
 
-/// Samples and targets, ready for any kernel.
+/// Samples and targets, prepared for any kernel.
 ///
-/// Rows are in the order of their folds and, within these, of their classes: the rows that one machine trains on, or one fold is
-/// judged by, are then contiguous in the kernel matrix.
+/// Rows are in the order of their folds and, within these, of their classes: the training rows of a machine and the
+/// test rows of a fold are then contiguous in the kernel matrix.
 struct SvmScorer<'a> {
     svm: Svm,
     measure: Measure,
@@ -94,7 +94,7 @@ struct SvmScorer<'a> {
 enum Rows<'a> {
     Samples {
         resident: Box<dyn Resident>,
-        /// What kernel values are stored in.
+        /// The storage of kernel values.
         store: Vec<f32>,
     },
     Gram(&'a dyn Gram),
@@ -137,7 +137,7 @@ impl Scorer for SvmScorer<'_> {
         self.svm.machine = self.svm.machine.with_second(value);
     }
 
-    /// Rows count by their weights.
+    /// Rows are weighted.
     fn score(
         &mut self,
         kernel: Option<&Kernel>,
@@ -182,7 +182,7 @@ impl Scorer for SvmScorer<'_> {
     }
 }
 
-/// The mean of `loss` over the rows that were left out, by their weights.
+/// The weighted mean of `loss` over the held-out rows.
 fn mean(labels: Labels<'_>, folds: &Parts, loss: impl Fn(usize) -> f64) -> f64 {
     let (mut sum, mut total) = (0.0, 0.0);
     for row in (0..folds.of_row.len()).filter(|&row| folds.of_row[row].is_some()) {
@@ -217,12 +217,12 @@ fn number_score(measure: Measure, found: &[f64], labels: Labels<'_>, folds: &Par
     Tally::score(&tallied(&Tally::of_numbers(measure, 1), labels, folds, add))
 }
 
-/// How one-class machines are compared: the most complex one that is consistent is best (Tax and Müller 2004, A consistency-based
-/// model selection for one-class classification).
+/// The score of one-class machines: the most complex one that is consistent is best (Tax and Müller 2004, A
+/// consistency-based model selection for one-class classification).
 ///
-/// A machine is consistent where it rejects at most a share ν of the rows left out, and two standard deviations of such a share.
-/// Among consistent machines the loss is the similarity of rows less 1: less similarity is a more complex machine. Others have the
-/// share that is too large.
+/// A machine is consistent if it rejects at most a share ν of the held-out rows plus two standard deviations of such a
+/// share. Among consistent machines the loss is the similarity of rows less 1: less similarity means a more complex
+/// machine. The loss of other machines is the excess of that share.
 fn consistency(machine: Machine, found: &[f64], labels: Labels<'_>, folds: &Parts, similarity: f64) -> Score {
     let nu = if let Machine::OneClass { nu } = machine { nu } else { 0.5 };
     let rows = folds.of_row.iter().flatten().count() as f64;
@@ -231,7 +231,7 @@ fn consistency(machine: Machine, found: &[f64], labels: Labels<'_>, folds: &Part
     if excess > 0.0 { excess.into() } else { (similarity - 1.0).min(0.0).into() }
 }
 
-/// The mean kernel value of two rows over the mean value of a row with itself.
+/// The mean kernel value of two rows divided by that of a row with itself.
 fn similarity(training: &Training<'_>, session: &Session<'_>) -> Result<f64, LearnError> {
     let rows = training.nrows();
     let mut sums = Matrix::zeros(rows, 1);
@@ -241,7 +241,7 @@ fn similarity(training: &Training<'_>, session: &Session<'_>) -> Result<f64, Lea
     Ok(others / ((rows.max(2) - 1) as f64 * own))
 }
 
-/// The score of a classification; the accuracy is the mean over the folds, as scikit-learn has it.
+/// The score of a classification; the accuracy is the mean over the folds, as in scikit-learn.
 fn class_score(measure: Measure, found: &Predicted, labels: Labels<'_>, folds: &Parts) -> Option<Score> {
     let add = |tally: &mut Tally, row: usize, weight: f64| match &found.decisions {
         Some(decisions) => {

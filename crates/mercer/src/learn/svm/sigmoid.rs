@@ -2,23 +2,24 @@
 
 use crate::model::Sigmoid;
 
-/// Steps of Newton's method at most.
+/// The most steps of Newton's method.
 const STEPS: usize = 100;
 
-/// Both parts of the gradient are this small at the end.
+/// The tolerance on both components of the gradient.
 const SMALL: f64 = 1e-5;
 
-/// The shortest part of a Newton step that is tried.
+/// The smallest fraction of a Newton step to try.
 const SHORTEST: f64 = 1e-10;
 
 /// Platt's sigmoid p = 1/(1 + e^(af + b)) for decisions f of rows that are positive or not.
 ///
 /// Minimises −Σ tᵢ log pᵢ + (1 − tᵢ) log(1 − pᵢ), where t is (n₊ + 1)/(n₊ + 2) for the n₊ positive rows and 1/(n₋ + 2) for the n₋
-/// others: less than certain, so that separable decisions do not make a step of the sigmoid. Newton's method with halved
-/// steps, all terms in the form that neither overflows nor cancels (Lin, Lin & Weng 2007). O(n) a step.
+/// others: strictly between 0 and 1, so that separable decisions do not turn the sigmoid into a step function. Newton's
+/// method with halved steps, all terms in the form that neither overflows nor cancels (Lin, Lin & Weng 2007). O(n) a
+/// step.
 ///
 /// # Panics
-/// Where there is not a decision for each row.
+/// If there is not a decision for each row.
 #[must_use]
 pub fn fit_sigmoid(decisions: &[f64], positive: &[bool]) -> Sigmoid {
     assert_eq!(decisions.len(), positive.len(), "a decision for each row");
@@ -44,7 +45,7 @@ pub fn fit_sigmoid(decisions: &[f64], positive: &[bool]) -> Sigmoid {
             let value = loss_of(next, &rows);
             (value < loss + 1e-4 * step * slope).then_some((next, value))
         });
-        // No shorter step is better: the last digits are reached.
+        // No shorter step is better: the result is exact to rounding.
         let Some((next, value)) = found else { break };
         (best, loss) = (next, value);
     }
@@ -62,7 +63,7 @@ fn loss_of(sigmoid: Sigmoid, rows: &[(f64, f64)]) -> f64 {
 
 /// The gradient, and minus the inverse of the Hessian times it.
 fn newton(sigmoid: Sigmoid, rows: &[(f64, f64)]) -> ((f64, f64), (f64, f64)) {
-    // What is added to the diagonal keeps the Hessian positive definite where all decisions are equal.
+    // The diagonal term keeps the Hessian positive definite if all decisions are equal.
     let (mut aa, mut ab, mut bb) = (1e-12, 0.0, 1e-12);
     let (mut a, mut b) = (0.0, 0.0);
     for &(f, t) in rows {

@@ -1,4 +1,4 @@
-//! What every support vector machine is trained on.
+//! The training data of support vector machines.
 
 use crate::gram::{Gram, GramError, Part, Resident, StoreAs, Stored, Wanted};
 use crate::kernel::Kernel;
@@ -7,8 +7,8 @@ use crate::linalg::zeroed;
 use crate::session::Session;
 use crate::solve::svm::{BoxQp, Solution, SvmSettings};
 
-/// Up to this many variables kernel values are in double precision from the start: rounding them would save nothing worth
-/// another pass to check the answer, and the answer does not hang on how the samples are stored.
+/// The most variables for which kernel values are in double precision from the start: single precision would save less
+/// than the pass that checks the solution, and the result then does not depend on the precision of the samples.
 const SMALL: usize = 500;
 
 /// A kernel matrix to train on: from samples, in single precision next to double, or given.
@@ -26,7 +26,7 @@ impl<'a> Training<'a> {
     /// On resident samples. Folds, class pairs and values of C share one.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples.
+    /// If the kernel does not fit the samples.
     pub fn new(samples: &'a dyn Resident, kernel: &Kernel) -> Result<Self, LearnError> {
         let fast = match samples.gram(kernel, Wanted::Single) {
             Err(GramError::TooCoarse) => None,
@@ -37,11 +37,11 @@ impl<'a> Training<'a> {
     }
 
     /// As [`new`](Self::new), with every kernel value computed now and stored, in single precision where that is enough, if they
-    /// take at most `bytes`: for many problems over the same samples. `store` is what they are stored in, to be used again for the
-    /// next kernel: memory that was never written is slow.
+    /// take at most `bytes`: for many problems over the same samples. `store` is the buffer, which is reused for the
+    /// next kernel: fresh memory is slow.
     ///
     /// # Errors
-    /// Where the kernel does not fit the samples, and where the session is stopped.
+    /// If the kernel does not fit the samples, or if the session is stopped.
     pub fn stored(
         samples: &'a dyn Resident,
         kernel: &Kernel,
@@ -68,7 +68,7 @@ impl<'a> Training<'a> {
         Ok(training)
     }
 
-    /// On a given matrix, which counts as exact whatever its precision.
+    /// On a given matrix, which counts as exact in either precision.
     #[must_use]
     pub fn precomputed(gram: &'a dyn Gram) -> Self {
         Self { fast: None, exact: Exact::Given(gram) }
@@ -87,7 +87,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// The matrix that kernel rows are taken from.
+    /// The matrix that provides kernel rows.
     pub(super) fn rows(&self) -> &dyn Gram {
         self.fast.as_deref().unwrap_or_else(|| self.exact())
     }

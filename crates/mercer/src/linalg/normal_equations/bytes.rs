@@ -1,4 +1,4 @@
-//! Sums as bytes, so that parts of the work can be kept or sent.
+//! Serialises sums, so that partial results can be stored or sent.
 
 use crate::linalg::saved::{self, InvalidSaved, Mark};
 
@@ -25,7 +25,7 @@ impl NormalEquations {
     /// The sums that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Where the bytes are not those of sums.
+    /// If the bytes are not those of sums.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSaved> {
         let ([features, targets, rows], mut numbers) =
             saved::from_bytes(MARK, bytes, |[features, targets, _]| count(features, targets))?;
@@ -50,7 +50,7 @@ impl NormalEquations {
 fn count(features: u64, targets: u64) -> Option<u64> {
     let block = BLOCK as u64;
     let (whole, rest) = (features / block, features % block);
-    // Whole bands of blocks up to the diagonal, and the last, shorter one.
+    // Full bands of blocks up to the diagonal, and the last, shorter one.
     let products = (block * block)
         .checked_mul(whole.checked_mul(whole + 1)? / 2)?
         .checked_add(rest.checked_mul(whole.checked_mul(block)?)?)?

@@ -1,8 +1,8 @@
 //! The normal equations of ridge regression on features, (ΦᵀWΦ + λI)β = ΦᵀWy, as sums over samples.
 //!
-//! Samples are added in chunks of any size and need not be kept; the sums of two parts of the data are merged by addition. So
-//! several threads, processes or machines can each take a part of the data, and cross-validation gets the sums without a
-//! fold by subtracting those of the fold.
+//! Samples are added in chunks of any size and need not be kept; the sums of two parts of the data are merged by
+//! addition. Several threads, processes or machines can therefore each take a part of the data, and cross-validation
+//! gets the sums without a fold by subtracting those of the fold.
 //!
 //! Products are computed block by block in the precision of the features, and added up in double precision.
 
@@ -26,25 +26,25 @@ pub use validation::{cross_validate, fold_errors};
 /// Features in a block of ΦᵀΦ.
 const BLOCK: usize = 256;
 
-/// Samples whose products are summed in the features' own precision before they are added in double: the rounding error
-/// of single precision is that of this many terms.
+/// Samples whose products are summed in the features' own precision before they are added in double: the error of
+/// single precision is that of a sum of this many terms.
 const SLICE: usize = 512;
 
-/// Why samples could not be added or the equations not be solved.
+/// Why samples could not be added or the equations could not be solved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NormalEquationsError {
     /// A chunk does not have the shape that the sums are of.
     #[error("expected {expected} {what}, found {found}")]
     Shape {
-        /// What has the wrong number.
+        /// The quantity with a wrong length.
         what: &'static str,
         /// How many there are.
         found: usize,
         /// How many there should be.
         expected: usize,
     },
-    /// A feature, target or weight is not a finite number, or a weight is negative.
+    /// A feature, target or weight is not finite, or a weight is negative.
     #[error("the {what} of row {row} of the chunk is {value}, not {allowed}")]
     Value {
         /// What it is.
@@ -100,7 +100,7 @@ pub enum NormalEquationsError {
 pub struct FeatureSums<'a> {
     /// Σwφ.
     pub features: &'a [f64],
-    /// Σwφφᵀ, row-major; what is above the diagonal is not read.
+    /// Σwφφᵀ, row-major; entries above the diagonal are not read.
     pub lower: &'a [f64],
     /// Σwφy: one row per feature.
     pub cross: &'a [f64],
@@ -180,8 +180,8 @@ impl NormalEquations {
     /// nD²/2 multiply-adds for n samples. The sums have the same bits whatever the number of threads.
     ///
     /// # Errors
-    /// Where the chunk does not have the shape of the sums or holds something else than finite numbers, and where `watch`
-    /// asks to stop. The sums are then unspecified only in the last case.
+    /// If the chunk does not have the shape of the sums or holds a value that is not finite, or if `watch` asks to
+    /// stop. The sums are then unspecified only in the last case.
     pub fn add<T: Real>(
         &mut self,
         features: &Matrix<T>,
@@ -196,7 +196,7 @@ impl NormalEquations {
         }
     }
 
-    /// Adds a chunk whose features are of the element `E`.
+    /// Adds a chunk of features in the precision `E`.
     fn add_as<T: Real, E: Element>(
         &mut self,
         features: &Matrix<T>,
@@ -238,7 +238,7 @@ impl NormalEquations {
         })
     }
 
-    /// Everything that is linear in the features, in double precision.
+    /// Adds the sums that are linear in the features, in double precision.
     fn add_targets<T: Real>(
         &mut self,
         slice: &[T],
@@ -276,7 +276,7 @@ impl NormalEquations {
         self.add_labels(targets, first..first + rows, weight);
     }
 
-    /// Everything that depends on targets and weights alone.
+    /// Adds the sums that depend only on targets and weights.
     fn add_labels(&mut self, targets: &Matrix<f64>, rows: Range<usize>, weight: &dyn Fn(usize) -> f64) {
         for (r, row) in rows.enumerate() {
             let w = weight(r);
@@ -288,10 +288,10 @@ impl NormalEquations {
         }
     }
 
-    /// Adds samples of which the sums over features were computed elsewhere.
+    /// Adds samples whose sums over features were computed elsewhere.
     ///
     /// # Errors
-    /// Where the sums are of other features or targets, or something is not a finite number; nothing is added then.
+    /// If the sums are of other features or targets, or something is not a finite number; nothing is added then.
     pub fn add_sums(
         &mut self,
         sums: &FeatureSums<'_>,
@@ -358,7 +358,7 @@ impl NormalEquations {
         let refuse =
             |what, row, value, allowed| Err(NormalEquationsError::Value { what, row, value, allowed });
         let bad = (0..rows).into_par_iter().find_map_first(|row| {
-            // Without a way out of the loop it runs on vectors.
+            // A loop without an early exit is vectorised.
             let bad = features.row(row).iter().fold(false, |bad, v| bad | !v.to_f64().is_finite());
             bad.then_some(row)
         });
@@ -384,10 +384,10 @@ impl NormalEquations {
         Ok(())
     }
 
-    /// The sums over the samples of both.
+    /// Adds the sums of `other`.
     ///
     /// # Errors
-    /// Where they are of different numbers of features or targets.
+    /// If they are of different numbers of features or targets.
     pub fn merge(&mut self, other: &Self) -> Result<(), NormalEquationsError> {
         self.combine(other, 1.0)?;
         self.rows += other.rows;

@@ -5,12 +5,12 @@ use crate::data::Matrix;
 use super::{BLOCK, NormalEquations};
 
 impl NormalEquations {
-    /// The sums that samples with only these features would have given, in this order.
+    /// The sums over the same samples for these features only, in this order.
     ///
     /// O(k²) time and memory for k features.
     ///
     /// # Panics
-    /// Where a place is not below the number of features.
+    /// If a place is not below the number of features.
     #[must_use]
     pub fn of_features(&self, kept: &[usize]) -> Self {
         let mut part = Self::new(kept.len(), self.targets);

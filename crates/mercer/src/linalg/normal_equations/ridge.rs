@@ -19,17 +19,17 @@ use crate::watch::{Stopped, Watch};
 
 use super::{NormalEquations, NormalEquationsError};
 
-/// What is done about a constant in the regression function.
+/// How the regression function gets a constant term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Intercept {
-    /// Nothing: the kernel or the features alone.
+    /// No constant term: the kernel or the features alone.
     None,
     /// A constant that is not penalised.
     #[default]
     Centred,
-    /// X and y are centred and a constant feature is added, k + 1. A problem on features that are already so has the
-    /// constant of [`Centred`](Self::Centred).
+    /// X and y are centred and a constant feature is added, k + 1. A problem on features that are already centred uses
+    /// the constant of [`Centred`](Self::Centred).
     Column,
 }
 
@@ -48,8 +48,8 @@ impl NormalEquations {
     /// D³/3 multiply-adds for D features, D² numbers of memory.
     ///
     /// # Errors
-    /// Where there are no samples, where λ is negative, where λ = 0 and the features are linearly dependent, and where
-    /// `watch` asks to stop.
+    /// If there are no samples, if λ is negative, if λ = 0 and the features are linearly dependent, or if `watch` asks
+    /// to stop.
     pub fn ridge(
         &self,
         lambda: f64,
@@ -59,7 +59,7 @@ impl NormalEquations {
         self.factor(lambda, intercept, watch)?.fit(watch)
     }
 
-    /// The factor that [`ridge`](Self::ridge) solves with.
+    /// The factor that [`ridge`](Self::ridge) uses.
     ///
     /// # Errors
     /// As [`ridge`](Self::ridge).
@@ -73,7 +73,7 @@ impl NormalEquations {
         self.factor_in(lambda, intercept, &store, watch)
     }
 
-    /// As [`factor`](Self::factor), where `store` puts the matrix of this order with this lower triangle, row-major.
+    /// As [`factor`](Self::factor); `store` receives the order of the matrix and its lower triangle, row-major.
     ///
     /// # Errors
     /// As [`ridge`](Self::ridge).
@@ -100,12 +100,12 @@ impl NormalEquations {
         Ok(RidgeFactor { equations: self, lambda, means, factor, cross })
     }
 
-    /// The decomposition that answers for every λ.
+    /// The decomposition that gives the fit for every λ.
     ///
     /// O(D³) time for D features, on one thread.
     ///
     /// # Errors
-    /// Where there are no samples, or the sums are not finite.
+    /// If there are no samples, or the sums are not finite.
     pub fn ridge_path(&self, intercept: Intercept) -> Result<RidgePath, NormalEquationsError> {
         let Centred { gram, cross, means } = self.centred(intercept)?;
         let eigen = Eigen::of(self.features, &gram)?;
@@ -113,11 +113,11 @@ impl NormalEquations {
         Ok(RidgePath { means, eigen, rotated })
     }
 
-    /// Σ(y − f)²w over the samples of these sums, for each target: what a fit has as its error on samples it has not seen,
-    /// where the sums are over those.
+    /// Σ(y − f)²w over the samples of these sums, for each target: the validation error of a fit if the sums are over
+    /// held-out samples.
     ///
     /// # Errors
-    /// Where the fit is of other features or targets.
+    /// If the fit is of other features or targets.
     pub fn squared_errors(&self, fit: &LinearFit) -> Result<Vec<f64>, NormalEquationsError> {
         for (what, found, expected) in [
             ("features", fit.weights.nrows(), self.features),
@@ -147,7 +147,7 @@ impl NormalEquations {
     /// φ̄, or zero where there is no intercept.
     ///
     /// # Errors
-    /// Where there are no samples.
+    /// If there are no samples.
     pub fn feature_means(&self, intercept: Intercept) -> Result<Vec<f64>, NormalEquationsError> {
         Ok(self.means(intercept)?.features)
     }
@@ -234,14 +234,14 @@ pub struct RidgeFactor<'a> {
     cross: Matrix<f64>,
 }
 
-/// Random vectors that a trace is estimated with.
+/// Random vectors for the estimate of a trace.
 const PROBES: usize = 16;
 
 impl RidgeFactor<'_> {
     /// β and b. O(D²) for each target.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
+    /// If `watch` asks to stop.
     pub fn fit(&self, watch: &dyn Watch) -> Result<LinearFit, NormalEquationsError> {
         let mut weights = self.cross.clone();
         self.factor.solve(&mut weights, watch)?;
@@ -251,7 +251,7 @@ impl RidgeFactor<'_> {
     /// (G + λI)⁻¹ applied to each column of `rhs`, in place.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
+    /// If `watch` asks to stop.
     pub fn solve(&self, rhs: &mut Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped> {
         self.factor.solve(rhs, watch)
     }
@@ -278,13 +278,13 @@ impl RidgeFactor<'_> {
         (0..self.equations.targets).into_par_iter().map(of_target).reduce(|| 0.0, f64::max)
     }
 
-    /// An estimate of tr G(G + λI)⁻¹, the effective dimension: what the fit uses of its features.
+    /// An estimate of tr G(G + λI)⁻¹, the effective dimension of the fit.
     ///
     /// D − λ·tr (G + λI)⁻¹ with the trace from 16 random vectors of signs (Hutchinson 1990), O(D²); its standard
     /// deviation is at most √(d/8) where the effective dimension is d.
     ///
     /// # Errors
-    /// Where `watch` asks to stop.
+    /// If `watch` asks to stop.
     pub fn effective_dimension(&self, watch: &dyn Watch) -> Result<f64, NormalEquationsError> {
         let d = self.equations.features;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(0);
@@ -313,7 +313,7 @@ impl RidgePath {
         &self.eigen.values
     }
 
-    /// Σ μ/(μ + λ) over the eigenvalues: the effective dimension, what the fit uses of its features.
+    /// Σ μ/(μ + λ) over the eigenvalues: the effective dimension of the fit.
     #[must_use]
     pub fn effective_dimension(&self, lambda: f64) -> f64 {
         self.eigen.values.iter().map(|m| m.max(0.0)).filter(|m| *m > 0.0).map(|m| m / (m + lambda)).sum()
@@ -330,7 +330,7 @@ impl RidgePath {
     /// The fit for one λ. O(D²) for each target.
     ///
     /// # Errors
-    /// Where λ is negative, or 0 and the features are linearly dependent, or below the rounding error of the sums.
+    /// If λ is negative, or 0 and the features are linearly dependent, or below the rounding error of the sums.
     pub fn fit(&self, lambda: f64) -> Result<LinearFit, NormalEquationsError> {
         check_lambda(lambda)?;
         if lambda == 0.0 && self.rank() < self.eigen.values.len() {

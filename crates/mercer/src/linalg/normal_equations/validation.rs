@@ -1,4 +1,4 @@
-//! Errors on samples that a fit has not seen, from the sums of each fold.
+//! Errors of fits on held-out samples, from the sums of each fold.
 
 use rayon::prelude::*;
 
@@ -7,13 +7,13 @@ use crate::watch::Watch;
 use super::{Intercept, NormalEquations, NormalEquationsError, RidgePath};
 
 impl RidgePath {
-    /// Σw(y − f)² of each target over the samples of `held_out`, for every λ; none for a λ that has no fit: 0 where the
-    /// features are linearly dependent, or below the rounding error of the sums.
+    /// Σw(y − f)² of each target over the samples of `held_out`, for every λ; `None` for a λ that has no fit: 0 where
+    /// the features are linearly dependent, or below the rounding error of the sums.
     ///
     /// O(D²) for each λ and target.
     ///
     /// # Errors
-    /// Where a λ is negative or not finite, where `held_out` is of other features or targets, and where `watch` asks to stop.
+    /// If a λ is negative or not finite, if `held_out` is of other features or targets, or if `watch` asks to stop.
     pub fn squared_errors(
         &self,
         held_out: &NormalEquations,
@@ -38,7 +38,7 @@ impl NormalEquations {
     /// The path of fits on the samples of these sums without those of `fold`, which must be among them.
     ///
     /// # Errors
-    /// Where the fold holds all samples or is of other features or targets, and as [`ridge_path`](Self::ridge_path).
+    /// If the fold holds all samples or is of other features or targets, and as [`ridge_path`](Self::ridge_path).
     pub fn path_without(&self, fold: &Self, intercept: Intercept) -> Result<RidgePath, NormalEquationsError> {
         let mut training = self.clone();
         training.subtract(fold)?;
@@ -49,13 +49,13 @@ impl NormalEquations {
     }
 }
 
-/// Σw(y − f)² over each fold (first index) for every λ (second) and target, by a fit on the other folds; none for a λ that the
-/// fit does not exist with.
+/// Σw(y − f)² over each fold (first index) for every λ (second) and target, by a fit on the other folds; `None` for a λ
+/// that the fit does not exist with.
 ///
 /// One eigen-decomposition for each fold, each on a separate thread, and O(D²) for each fold, λ and target.
 ///
 /// # Errors
-/// Where there are fewer than two folds, as [`NormalEquations::path_without`] and [`RidgePath::squared_errors`], and where
+/// If there are fewer than two folds, as [`NormalEquations::path_without`] and [`RidgePath::squared_errors`], or if
 /// `watch` asks to stop.
 pub fn fold_errors(
     folds: &[NormalEquations],
@@ -83,8 +83,8 @@ pub fn fold_errors(
     folds.par_iter().map(of_fold).collect()
 }
 
-/// The mean squared error of every λ (row) and target (column), each fold predicted by a fit on the others; none for a λ that
-/// some fit does not exist with.
+/// The mean squared error of every λ (row) and target (column), each fold predicted by a fit on the others; `None` for
+/// a λ that some fit does not exist with.
 ///
 /// # Errors
 /// As [`fold_errors`].

@@ -1,4 +1,4 @@
-//! Numbers as C's `%g` writes them.
+//! Formats numbers like C's `%g`.
 
 /// `value` with at most `digits` significant digits, as `printf("%.{digits}g")` of C: without an exponent from 10⁻⁴ up to
 /// 10^digits, and without zeros at the end.
@@ -34,7 +34,7 @@ fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// `value` in eight digits where these give it back, as LIBSVM writes features, else in as many as it takes.
+/// `value` in eight digits, as LIBSVM writes features, if these are exact; otherwise in as many as needed.
 pub(super) fn exact(value: f64) -> String {
     let short = general(value, 8);
     if short.parse() == Ok(value) { short } else { general(value, 17) }

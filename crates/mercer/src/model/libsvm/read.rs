@@ -19,12 +19,12 @@ const DENSE: f64 = 0.4;
 impl Model {
     /// Reads a model that LIBSVM's svm-train wrote; `path` is for messages.
     ///
-    /// The classes keep the order of the file, which decides between equal votes. Features that no support vector has are not in the
-    /// file: [`widened`](Self::widened) adds them.
+    /// The classes keep the order of the file, which decides between equal votes. The file does not contain features
+    /// that no support vector has; [`widened`](Self::widened) adds them.
     ///
     /// # Errors
-    /// [`ModelError::Libsvm`] with the line, where the text is cut short, says what no such model says, or holds no numbers where
-    /// there must be.
+    /// [`ModelError::Libsvm`] with the line, if the text is truncated, has unknown entries, or lacks numbers where they
+    /// are required.
     pub fn from_libsvm(text: &[u8], path: &Path) -> Result<Self, ModelError> {
         let failed = |(line, problem)| ModelError::Libsvm { path: path.to_owned(), line, problem };
         let text = str::from_utf8(text).map_err(|error| {
@@ -140,7 +140,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// The kernel; none where it is precomputed.
+    /// The kernel; `None` if it is precomputed.
     fn kernel(&self) -> Result<Option<Kernel>, Failed> {
         let (line, text) = self.one("kernel_type")?;
         let text = match text {
@@ -150,7 +150,7 @@ impl<'a> Header<'a> {
                 format!("poly(degree={}, gamma={gamma:e}, c={c:e})", self.count("degree")?)
             }
             "rbf" => match self.number("gamma")? {
-                // What LIBSVM takes where no row has a feature: e⁰ everywhere.
+                // LIBSVM's value if no row has a feature: e⁰ everywhere.
                 0.0 => "1".to_owned(),
                 gamma => format!("rbf(gamma={gamma:e})"),
             },
@@ -170,7 +170,7 @@ impl<'a> Header<'a> {
         let (method, kernel) = (self.method()?, self.kernel()?);
         let classifies = matches!(method, Method::Svc | Method::NuSvc);
         let (classes, total) = (self.count("nr_class")?, self.count("total_sv")?);
-        // One class is what LIBSVM writes for training data of one class.
+        // LIBSVM writes one class for training data of one class.
         if classes == 0 || (!classifies && classes != 2) {
             let (line, _) = self.one("nr_class")?;
             return Err((line, format!("a model of {classes} class(es) has nothing to decide")));
@@ -259,7 +259,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Rows of LIBSVM text with a label.
+/// The schema of LIBSVM rows with a label.
 fn schema(ncols: usize) -> Schema {
     Schema {
         features: Features::Sparse { ncols },
@@ -392,7 +392,7 @@ fn finite(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// The column and value of `index:value`; none for what plays no part in a row of kernel values.
+/// The column and value of `index:value`; `None` for what plays no part in a row of kernel values.
 fn entry(field: &str, precomputed: bool) -> Result<Option<(u32, f64)>, String> {
     let parsed = field.split_once(':').and_then(|(index, value)| Some((index.parse().ok()?, finite(value)?)));
     let (index, value): (u32, f64) =

@@ -17,21 +17,21 @@ use super::number::{exact, general};
 impl Model {
     /// The text of a LIBSVM model file with the same decisions: svm-predict reads it.
     ///
-    /// LIBSVM does not scale its input, so a scaling goes into the support vectors and the kernel where that is exact: always for
-    /// the linear kernel, for the polynomial and sigmoid kernels where nothing is shifted, and for the Gaussian where all columns
-    /// have one width in the end. Features are columns 1, 2, … in the model's order.
+    /// LIBSVM does not scale its input, so a scaling is absorbed into the support vectors and the kernel if that is
+    /// exact: always for the linear kernel, for the polynomial and sigmoid kernels where nothing is shifted, and for
+    /// the Gaussian if all columns end up with the same width. Features are columns 1, 2, … in the model's order.
     ///
     /// # Errors
-    /// [`ModelError::NotLibsvm`] for what LIBSVM has no words for: another method or kernel, one machine per class for more than
-    /// two classes, labels that are not whole numbers, and any other scaling.
+    /// [`ModelError::NotLibsvm`] for models that LIBSVM cannot represent: another method or kernel, one machine per
+    /// class for more than two classes, labels that are not whole numbers, and any other scaling.
     pub fn to_libsvm(&self) -> Result<String, ModelError> {
         Machine::of(self).map(|machine| machine.text()).map_err(|reason| ModelError::NotLibsvm { reason })
     }
 
-    /// Writes [`to_libsvm`](Self::to_libsvm) to a file, which is whole or absent.
+    /// Writes [`to_libsvm`](Self::to_libsvm) to a file, which is complete or absent.
     ///
     /// # Errors
-    /// As [`to_libsvm`](Self::to_libsvm), and where the file cannot be written.
+    /// As [`to_libsvm`](Self::to_libsvm), and if the file cannot be written.
     pub fn save_libsvm(&self, path: &Path) -> Result<(), ModelError> {
         let text = self.to_libsvm()?;
         Ok(write_atomically(path, |file| file.write_all(text.as_bytes()))?)
@@ -48,7 +48,7 @@ enum KernelType {
     Precomputed,
 }
 
-/// What the file says.
+/// The contents of the file.
 struct Machine<'a> {
     svm_type: &'static str,
     kernel: KernelType,
@@ -107,7 +107,7 @@ impl<'a> Machine<'a> {
         if precomputed { Ok(machine) } else { machine.unscaled(kernel, &model.scaling, centres.ncols()) }
     }
 
-    /// With the kernel, on samples that are not scaled.
+    /// The contents with the kernel, on samples that are not scaled.
     fn unscaled(mut self, kernel: &Kernel, scaling: &Scaling, ncols: usize) -> Result<Self, String> {
         let canonical = kernel.canonical();
         let (none, ones);
@@ -152,7 +152,7 @@ impl<'a> Machine<'a> {
                 return Err(scaled("a polynomial or sigmoid kernel on shifted columns"));
             }
             KernelType::Rbf { .. } if *scaling != Scaling::None => {
-                // |(x − m)/s − c| is |x − (m + sc)|/s: the support vectors go back to where they came from.
+                // |(x − m)/s − c| is |x − (m + sc)|/s: the support vectors are transformed back to unscaled data.
                 let dense = |row: &Vec<(usize, f64)>| {
                     let mut full = shifts.clone();
                     row.iter().for_each(|&(j, value)| full[j] += scales[j] * value);
@@ -202,7 +202,7 @@ impl<'a> Machine<'a> {
         for (s, row) in self.rows.iter().enumerate() {
             self.coefficients.row(s).iter().for_each(|a| add(&mut out, format_args!("{} ", general(*a, 17))));
             match self.kernel {
-                // The one stored entry of a unit vector is the place of its training row.
+                // The column of the one stored entry of a unit vector is the index of its training row.
                 KernelType::Precomputed => {
                     row.iter().take(1).for_each(|(j, _)| add(&mut out, format_args!("0:{} ", j + 1)));
                 }
@@ -259,7 +259,8 @@ impl<'a> Machine<'a> {
         }
         match (self.per_class, &self.labels) {
             (Some(counts), _) => line("nr_sv", &counts.iter().map(usize::to_string).collect::<Vec<_>>()),
-            // Of two classes, each adds its own in LIBSVM's sum: which of them a support vector is of plays no part.
+            // With two classes LIBSVM sums over the support vectors of both, so that the class of a support vector does
+            // not matter.
             (None, Some(_)) => line("nr_sv", &[self.rows.len().to_string(), "0".into()]),
             (None, None) => {}
         }

@@ -3,8 +3,8 @@
 use crate::learn::search::Measure;
 use crate::learn::{Problem, Targets};
 
-/// The mean of the measure over the rows where the mean of the targets, the shares of the classes or the most frequent class is
-/// predicted everywhere; none where there is nothing to predict.
+/// The mean of the measure over the rows where the mean of the targets, the shares of the classes or the most frequent
+/// class is predicted everywhere; `None` if there is nothing to predict.
 pub(in crate::select) fn baseline(measure: Measure, problem: &Problem<'_>) -> Option<f64> {
     let weight = |row: usize| problem.weights().map_or(1.0, |weights| weights[row]);
     let total: f64 = (0..problem.nrows()).map(weight).sum();

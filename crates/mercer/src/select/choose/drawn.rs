@@ -1,23 +1,23 @@
-//! The rows that a choice is made on: a seeded sample of those of a problem.
+//! The sample for a choice: a seeded subset of the rows of a problem.
 
 use crate::data::{AnySamples, Matrix, row_hash};
 use crate::gram::{DenseGram, TileMut};
 use crate::learn::{Inputs, LearnError, Problem, Targets};
 use crate::session::Session;
 
-/// Rows of a sample at most.
+/// The most rows of a sample.
 const MOST: usize = 2_000;
 
-/// Rows that a choice needs.
+/// The fewest rows for a choice.
 const LEAST: usize = 10;
 
-/// Rows of each class that a sample has, where there are as many.
+/// The rows of each class in a sample, if the class has as many.
 const OF_EACH_CLASS: usize = 5;
 
-/// Bytes that a search takes for each pair of rows, at most.
+/// The most bytes that a search takes for each pair of rows.
 const BYTES_PER_PAIR: u64 = 40;
 
-/// The seed of the sample is not that of folds, held-out rows or landmarks.
+/// Makes the seed of the sample different from those of folds, held-out rows and landmarks.
 const SAMPLE: u64 = 0x5a3b_19c7;
 
 /// Some rows of a problem, in a random order.
@@ -33,8 +33,8 @@ enum Rows {
 }
 
 impl Drawn {
-    /// A sample of a problem, with some rows of every class; none where its rows are too few or do not differ. Fewer rows are drawn
-    /// where the memory budget is small.
+    /// A sample of a problem, with some rows of every class; `None` if its rows are too few or do not differ. Fewer
+    /// rows are drawn where the memory budget is small.
     pub fn new(problem: &Problem<'_>, session: &Session<'_>) -> Result<Option<Self>, LearnError> {
         let most = MOST.min((session.memory() / BYTES_PER_PAIR).isqrt() as usize);
         let drawn = match &problem.inputs {
@@ -96,7 +96,7 @@ impl Drawn {
         }
     }
 
-    /// Whether there is something to predict: numbers that differ, or two classes of two rows or more.
+    /// Whether targets vary: numbers that differ, or two classes of two rows or more.
     fn varies(&self) -> bool {
         match &self.targets {
             Targets::None => true,
@@ -109,7 +109,7 @@ impl Drawn {
         }
     }
 
-    /// Every column of numbers, or of the shares of the classes, with mean 0 and mean square 1.
+    /// Every column of numbers, or of class indicators, standardised to mean 0 and mean square 1.
     pub fn standardised(&self) -> Result<Targets<'static>, LearnError> {
         let problem = self.problem();
         let numbers = problem.numbers_or_shares()?;
@@ -126,7 +126,8 @@ impl Drawn {
     }
 }
 
-/// The rows of positive weight in a random order, some rows of every class first; none where there are too many classes for that.
+/// The rows of positive weight in a random order, some rows of every class first; `None` if there are too many classes
+/// for that.
 fn ordered(problem: &Problem<'_>, most: usize, seed: u64) -> Option<Vec<usize>> {
     let mut rows = problem.counted();
     rows.sort_by_key(|&row| row_hash(seed, row as u64));

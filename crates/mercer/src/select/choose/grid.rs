@@ -9,13 +9,13 @@ use crate::session::Session;
 
 use super::drawn::Drawn;
 
-/// Rows of the coarse grid at most.
+/// The most rows for the coarse grid.
 pub(super) const COARSE: usize = 1_000;
 
-/// Significant digits of what is chosen: the difference to more of them is far below that between one sample and another.
+/// Significant digits of a chosen value: rounding to them changes it far less than another sample would.
 const DIGITS: usize = 4;
 
-/// The widths of a Gaussian that are tried.
+/// The widths of a Gaussian to try.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Widths {
     /// `sigma` or `gamma`.
@@ -27,7 +27,7 @@ pub(super) struct Widths {
 
 impl Widths {
     /// σ from 1/16 to 2 times the median distance of rows, or γ from 1/64 to 64 times 1/(d·variance): factors of 2 in σ, the
-    /// value of `auto` among them. Wider kernels are polynomials, which are far off beyond the rows they were fitted to.
+    /// value of `auto` among them. Wider kernels are close to polynomials, which extrapolate badly.
     pub fn around_auto(by_gamma: bool, drawn: &Drawn, session: &Session<'_>) -> Result<Self, LearnError> {
         let problem = drawn.problem();
         let scales = session.scales(problem.samples()?);
@@ -40,7 +40,7 @@ impl Widths {
         })
     }
 
-    /// Three widths: one, and those a factor either side of it.
+    /// Three widths: one, and that width divided and multiplied by a factor.
     pub fn beside(parameter: &'static str, middle: f64, factor: f64) -> Self {
         Self { parameter, low: middle / factor, high: middle * factor, points: 3 }
     }
@@ -50,7 +50,7 @@ impl Widths {
         if by_gamma { ("gamma", 0.5 / (sigma * sigma)) } else { ("sigma", sigma) }
     }
 
-    /// The factor in this parameter that is a factor of √2 in σ.
+    /// The factor in this parameter that corresponds to a factor of √2 in σ.
     fn half_step(&self) -> f64 {
         if self.parameter == "gamma" { 2.0 } else { 2f64.sqrt() }
     }
@@ -63,12 +63,12 @@ impl Widths {
 /// A Gaussian with this value of `sigma` or `gamma`.
 ///
 /// # Panics
-/// Where the value is none.
+/// If the value is none.
 pub(super) fn gaussian(parameter: &str, value: &str) -> Kernel {
     format!("rbf({parameter}={value})").parse().expect("a width")
 }
 
-/// A number with few digits, so that its text is short and means the same number.
+/// The number rounded to few digits, so that its text is short and exact.
 pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
@@ -78,7 +78,7 @@ pub(super) fn text(value: f64) -> String {
     if value == 0.0 || (1e-4..1e6).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
-/// A search: the widths, where they are open, and the values of λ, C or ν.
+/// A search over the widths, if they are open, and the values of λ, C or ν.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
     pub widths: Option<Widths>,
@@ -156,7 +156,7 @@ impl Grid {
 
 /// The scores of a grid.
 struct Table {
-    /// The widths, in the order they were tried; a single one that means nothing where they are not open.
+    /// The widths, in the order they were tried; a single placeholder if they are not open.
     widths: Vec<f64>,
     /// λ, C or ν, in the order they were tried.
     settings: Vec<f64>,
@@ -186,11 +186,11 @@ impl Table {
         Self { widths, settings, scores }
     }
 
-    /// The place of the best point.
+    /// The position of the best point.
     ///
-    /// Shares of wrong rows jump from point to point: each is averaged with its neighbours first. Of points whose squared error or
-    /// log-loss is within a hundredth of the smallest, which the rows cannot tell apart, it is the one with the strongest
-    /// penalty. Else the first of equals, which is the smoothest model.
+    /// Error rates jump from point to point: each is averaged with its neighbours first. Of points whose squared error
+    /// or log-loss is within a hundredth of the smallest, a difference that the rows cannot resolve, the one with the
+    /// strongest penalty is chosen. Otherwise the first of equals is chosen, which is the smoothest model.
     fn best(&self, measure: Measure, shared: Shared) -> Option<(usize, usize)> {
         let slack = match measure {
             Measure::SquaredError | Measure::LogLoss => 0.01,
@@ -212,8 +212,8 @@ impl Table {
         close.copied().reduce(|a, b| if stronger(&a, &b) { b } else { a }).map(|(_, place)| place)
     }
 
-    /// The mean of a score and those around it, with the weights 1, 2, 1 either way; at an edge and beside a point without a score
-    /// its own counts instead.
+    /// The mean of a score and its neighbours, with the weights 1, 2, 1 in both directions; at an edge and beside a
+    /// point without a score, its own score replaces the missing one.
     fn smoothed(&self, i: usize, j: usize) -> Option<f64> {
         let own = self.scores[i][j]?;
         let at =

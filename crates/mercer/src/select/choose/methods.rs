@@ -12,20 +12,22 @@ use super::drawn::Drawn;
 use super::grid::{Best, COARSE, Grid, Widths, gaussian, kernel_size, rounded, text};
 use super::{Choose, Chosen, Open, by_gamma};
 
-/// Up to this many rows there are more folds.
+/// The most rows for the larger number of folds.
 const FEW: usize = 500;
 
-/// Up to this many approximate features are searched for as they are; more stand in for the kernel well enough on a sample.
+/// The most approximate features for which the search uses the features; with more, the kernel itself is close enough
+/// on a sample.
 const FEW_FEATURES: usize = 512;
 
-/// The violation of optimality that ends a trial of a classification, and of a regression as a part of the residuals.
+/// The violation of optimality at which a trial of a classification stops, and that of a regression as a fraction of
+/// the residuals.
 const TRIAL_TOL: (f64, f64) = (1e-2, 0.05);
 
 /// ν of ν-classification, smooth machines first.
 const NUS: [f64; 8] = [0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05, 0.02];
 
 impl Choose {
-    /// What is chosen for a fit to `rows` rows.
+    /// The choice for a fit to `rows` rows.
     pub(super) fn methods(
         &self,
         drawn: &Drawn,
@@ -61,7 +63,8 @@ impl Choose {
         }
     }
 
-    /// By the errors of rows left out one at a time or, of few approximate features, from the sums over rows held out.
+    /// Scores ridge regression by leave-one-out errors or, with few approximate features, from the sums over held-out
+    /// rows.
     fn ridge(
         &self,
         ridge: &Ridge,
@@ -166,7 +169,7 @@ impl Choose {
             svm.machine =
                 Machine::Svr { c, epsilon: rounded(3.0 * screened.score.sqrt() * (rows.ln() / rows).sqrt()) };
         } else {
-            // There is no path along C for ν.
+            // Machines with ν have no path along C.
             drawn = drawn.first(COARSE)?;
         }
         svm.solver.tol = TRIAL_TOL.1 * screened.score.sqrt();
@@ -245,7 +248,7 @@ impl Choose {
     }
 }
 
-/// The kernel as it is: on a sample there is no need to approximate it.
+/// The exact kernel: on a sample there is no need to approximate it.
 fn exact(lift: &Lift) -> Lift {
     match lift {
         Lift::Approximate { kernel, .. } | Lift::Auto(kernel) => Lift::Kernel(kernel.clone()),
@@ -253,7 +256,7 @@ fn exact(lift: &Lift) -> Lift {
     }
 }
 
-/// Whether the landmarks are so many that a sample has hardly more rows.
+/// Whether there are nearly as many landmarks as rows in a sample.
 fn is_nearly_all(approx: Approximation, drawn: &Drawn) -> bool {
     2 * approx.features() > drawn.nrows().min(COARSE)
 }
@@ -267,7 +270,7 @@ fn beside(sigma: f64, by_gamma: bool) -> Widths {
 /// Five folds, for methods that are slow to train.
 const FIVE_FOLDS: (Criterion, &str) = (Criterion::Folds(5), "5-fold");
 
-/// Folds: more of them where rows are few.
+/// Folds: more of them for few rows.
 fn folds(drawn: &Drawn) -> (Criterion, &'static str) {
     if drawn.nrows() <= FEW { (Criterion::Folds(10), "10-fold") } else { FIVE_FOLDS }
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `drawn` | the sample of the rows |
 //! | `grid` | searches over widths and penalties, by [`Tune`](super::Tune) |
-//! | `methods` | which searches each method takes |
+//! | `methods` | the searches for each method |
 //! | `baseline` | the score of the best constant prediction |
 
 mod baseline;
@@ -21,11 +21,11 @@ use crate::session::Session;
 pub(super) use baseline::baseline;
 use drawn::Drawn;
 
-/// A choice of what a user leaves open, by the errors on rows left out.
+/// A choice of the settings that a user leaves open, by the errors on held-out rows.
 ///
 /// The choice is made on a sample of at most 2,000 rows, which the seed of the session draws: a grid of widths and penalties on
-/// at most 1,000 of them, then a finer one around the best on all of them. The work is bounded whatever the number of rows, and
-/// the answer depends on the problem, the settings and the seed alone.
+/// at most 1,000 of them, then a finer one around the best on all of them. The work is bounded for any number of rows,
+/// and the result depends only on the problem, the settings and the seed.
 ///
 /// Ridge regression is judged by leaving out one row at a time, other methods by folds. λ of ridge regression grows with the
 /// number of rows from the sample to the problem; C and ν are kept. The tube of support vector regression is
@@ -45,13 +45,13 @@ use drawn::Drawn;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choose {
-    /// The learner; what is open in it has any value.
+    /// The learner; its open settings may have any value.
     pub learner: AnyLearner,
-    /// What is chosen.
+    /// The settings to choose.
     pub open: Open,
 }
 
-/// What a user leaves open.
+/// The settings that a user leaves open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {
     /// λ, C, ν or, with C, ε.
@@ -60,28 +60,28 @@ pub enum Open {
     KernelAndPenalty,
 }
 
-/// What was chosen, and how well it did.
+/// The chosen settings and their score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
-    /// The learner with everything chosen.
+    /// The learner with the chosen settings.
     pub learner: AnyLearner,
     /// The settings that were chosen, by the names of their flags, with all of their digits.
     pub settings: Vec<(&'static str, String)>,
     /// The measure of the score.
     pub measure: Measure,
-    /// The score on rows left out; smaller is better.
+    /// The score on held-out rows; smaller is better.
     pub score: f64,
-    /// The score of the best constant prediction; none for one-class estimation.
+    /// The score of the best constant prediction; `None` for one-class estimation.
     pub baseline: Option<f64>,
-    /// How rows were left out.
+    /// How rows were held out.
     pub criterion: &'static str,
     /// Rows of the sample.
     pub rows: usize,
 }
 
 impl Choose {
-    /// Chooses on a sample of `problem`, for a fit to `rows` rows; none for a learner that has nothing to choose, and where there
-    /// are too few rows to choose by or nothing that differs between them.
+    /// Chooses on a sample of `problem`, for a fit to `rows` rows; `None` for a learner that has nothing to choose, and
+    /// where there are too few rows to choose by or nothing that differs between them.
     ///
     /// # Errors
     /// As [`Tune::run`](super::Tune::run).
@@ -101,7 +101,7 @@ impl Choose {
 }
 
 impl Chosen {
-    /// Whether it did no better than a constant prediction.
+    /// Whether the score is no better than that of a constant prediction.
     #[must_use]
     pub fn is_no_better_than_baseline(&self) -> bool {
         self.baseline.is_some_and(|baseline| self.score >= baseline)

@@ -1,4 +1,4 @@
-//! The formulas that a search grows: sums of products of base kernels, each term with a factor of its own.
+//! The formulas of a search: sums of products of base kernels, each term with its own factor.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 pub struct Base {
     /// Its shape.
     pub shape: Shape,
-    /// Its column; none for all of them.
+    /// Its column; `None` for all of them.
     pub column: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ pub struct Formula {
     pub terms: Vec<Vec<Base>>,
 }
 
-/// A formula one step away, and where each of its unknowns comes from: the place of the same unknown before the step, or none.
+/// A neighbouring formula, and for each of its unknowns the index of the same unknown before the step, if any.
 pub(super) type Step = (Formula, Vec<Option<usize>>);
 
 impl Formula {
@@ -107,7 +107,7 @@ impl Formula {
         places
     }
 
-    /// The formulas that one more base, one base less, or another base in the place of one, make of it. Growth comes first.
+    /// The neighbouring formulas: one base added, one removed, or one replaced by another. Larger formulas come first.
     pub(super) fn steps(&self, bases: &[Base], columns: usize) -> Vec<Step> {
         let places = self.places(columns);
         let factor = |t: usize| places[t].first().map_or(0, |first| first - 1);

@@ -20,27 +20,27 @@ use crate::watch::{Unwatched, Watch};
 pub use formula::{Base, Formula, Shape};
 pub use words::Units;
 
-/// Rows that formulas are compared on at most: a seeded sample of more.
+/// The most rows on which formulas are compared; of more rows, a seeded sample is used.
 const ROWS: usize = 500;
 
-/// Single columns that formulas may stand on at most: the most relevant ones.
+/// The most single columns that formulas may use: the most relevant ones.
 const COLUMNS: usize = 5;
 
-/// Periods that are tried before one is learnt.
+/// Starting values to try for a period before it is learnt.
 const PERIODS: usize = 24;
 
-/// Steps of one formula's minimisation on the sample.
+/// The most steps of the minimisation for one formula on the sample.
 const STEPS: usize = 60;
 
 /// A search for a kernel.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Discover {
-    /// Formulas that are tried at most.
+    /// The most formulas to try.
     pub candidates: usize,
-    /// Seconds after which no further formula is tried; what is found then depends on the machine.
+    /// Seconds after which no further formula is tried; the result then depends on the machine.
     pub seconds: Option<f64>,
-    /// How the final model is learnt; its kernel is replaced by the one that is found.
+    /// The learner of the final model; its kernel is replaced by the one found.
     pub gp: Gp,
 }
 
@@ -55,7 +55,7 @@ impl Default for Discover {
 pub struct Rung {
     /// The formula.
     pub formula: Formula,
-    /// Its kernel with what was learnt on the sample.
+    /// Its kernel with the values learnt on the sample.
     pub kernel: String,
     /// The logarithm of the likelihood of the sample's targets.
     pub log_likelihood: f64,
@@ -63,7 +63,7 @@ pub struct Rung {
     pub score: f64,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Discovered {
     /// The best formulas, from the first to the winner, each better than the one before.
@@ -76,7 +76,7 @@ pub struct Discovered {
     pub ended_early: bool,
     /// The winner's model, learnt on all rows.
     pub fitted: Fitted,
-    /// What the unknowns of the winner have learnt, in the order of its text, the noise last.
+    /// The learnt values of the winner's unknowns, in the order of its text, the noise last.
     pub values: Vec<f64>,
 }
 
@@ -91,7 +91,7 @@ impl Discovered {
     }
 }
 
-/// A formula with what it learnt.
+/// A formula with its learnt unknowns.
 struct Tried {
     rung: Rung,
     /// The logarithms of its unknowns and of the noise.
@@ -122,7 +122,7 @@ impl Discover {
     /// Stopping the session ends the search; the best formula so far is kept.
     ///
     /// # Errors
-    /// As training a Gaussian process, and where the session is stopped before any formula was tried.
+    /// As training a Gaussian process, and if the session is stopped before any formula was tried.
     pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Discovered, LearnError> {
         let samples = problem.samples()?;
         let targets = problem.numbers()?;
@@ -189,7 +189,7 @@ impl Discover {
             waiting = best.rung.formula.steps(&bases, columns);
         }
         let best = best.ok_or(LearnError::Unsupported("no formula has a likelihood on these rows"))?;
-        // What was found is kept where the session asks to stop, so the final model is not watched then.
+        // If the session asks to stop, the best formula is kept and the final model is trained without the watch.
         let stopped = session.stop_requested();
         let last = if stopped { session.with_watch(&Unwatched) } else { session.clone() };
         let kernel = best.rung.formula.text(columns).parse().map_err(|_| {
@@ -203,7 +203,7 @@ impl Discover {
     }
 }
 
-/// What formulas are tried on.
+/// The data and settings on which formulas are compared.
 struct Trial<'a> {
     gp: &'a Gp,
     problem: &'a Problem<'a>,
@@ -213,7 +213,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Learns the unknowns of a formula on the sample, those of its parent from where they were.
+    /// Learns the unknowns of a formula on the sample; those shared with its parent start at the parent's values.
     fn run(
         &self,
         formula: Formula,
@@ -254,7 +254,7 @@ impl Trial<'_> {
         Ok(Tried { rung, theta })
     }
 
-    /// Starts each new period at the one of the greatest likelihood: likelihoods have many maxima in a period.
+    /// Starts each new period at the value of the greatest likelihood: the likelihood has many maxima in a period.
     fn choose_periods(
         &self,
         gp: &Gp,
@@ -291,7 +291,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The shortest and the longest period that rows can show in a column: four mean gaps, and half the span.
+    /// The shortest and the longest period that can be detected in a column: four mean gaps, and half the span.
     fn periods(&self, column: usize) -> (f64, f64) {
         let mut values: Vec<f64> = Vec::with_capacity(self.samples.nrows());
         let mut row = vec![0.0; self.columns];

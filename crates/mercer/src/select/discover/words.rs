@@ -4,14 +4,14 @@ use crate::kernel::{Expr, Kernel, ResolveError};
 
 use super::formula::{Base, Formula, Shape};
 
-/// What the words need to know of the columns.
+/// The columns, for the description in words.
 #[derive(Debug, Clone)]
 pub struct Units {
     /// The names of the columns.
     pub names: Vec<String>,
-    /// The unit of each column in the data that the model sees: its standard deviation where columns are standardised.
+    /// The unit of each column in the model's data: its standard deviation if columns are standardised.
     pub sizes: Vec<f64>,
-    /// The width of each column in the data that the model sees.
+    /// The range of each column in the model's data.
     pub spans: Vec<f64>,
 }
 
@@ -19,7 +19,7 @@ impl Formula {
     /// Each term in words, with the values that its unknowns have learnt, in the order of the text.
     ///
     /// # Errors
-    /// Where there is another number of values.
+    /// If there is another number of values.
     pub fn words(&self, values: &[f64], units: &Units) -> Result<Vec<String>, ResolveError> {
         let columns = units.names.len();
         let expected = self.unknowns(columns);
@@ -36,7 +36,7 @@ impl Formula {
                 parts.push((base, own));
                 rest = after;
             }
-            // What a term is comes first, then how it changes.
+            // The shape of a term comes first, then how it changes.
             parts.sort_by_key(|(base, _)| match base.shape {
                 Shape::Cycle => 0,
                 Shape::Line => 1,
@@ -75,7 +75,7 @@ fn of(base: Base, units: &Units) -> String {
     }
 }
 
-/// A length in the unit of the column, and whether it is long against the data.
+/// A length in the unit of the column, and whether it is long compared with the data.
 fn length(base: Base, value: f64, units: &Units) -> Option<(String, bool)> {
     let column = match (base.column, units.names.len()) {
         (Some(column), _) => column,

@@ -1,7 +1,7 @@
 //! Rates of this machine, measured.
 //!
-//! Every rate comes from the routine that the work itself would use. Sizes double until a run is long enough to be
-//! told from noise; where one size is not enough to see how the rate grows with it, the last two are used.
+//! Every rate comes from the routine that the work itself would use. Sizes double until a run takes clearly longer than
+//! timing noise; if one size does not show how the rate grows, the last two are used.
 
 use std::time::Instant;
 
@@ -30,22 +30,22 @@ const LONG: f64 = 0.01;
 /// A run of this many seconds is not repeated.
 const VERY_LONG: f64 = 0.05;
 
-/// Rows of the samples that are worked with at most.
+/// The most rows of the samples to measure on.
 const ROWS: usize = 4_096;
 
-/// The same on an engine with memory of its own: a call takes milliseconds there, however few the rows.
+/// The same on an engine with its own memory: there a call takes milliseconds even for few rows.
 const ROWS_ON_DEVICE: usize = 131_072;
 
-/// Rows of a matrix that is stored on such an engine at most.
+/// The most rows of a matrix stored on such an engine.
 const STORED_ON_DEVICE: usize = 32_768;
 
-/// Entries of the samples that are worked with at most, as long as that leaves [`FEW`] rows.
+/// The most entries of the samples to measure on, provided that this leaves [`FEW`] rows.
 const ENTRIES: usize = 1 << 22;
 
-/// Rows of the samples that are worked with at least.
+/// The fewest rows of the samples to measure on.
 const FEW: usize = 256;
 
-/// Columns of made-up samples at most; the work per entry is taken to grow with them from there.
+/// The most columns of generated samples; beyond, the work per entry is extrapolated in proportion.
 const COLUMNS: usize = 1 << 14;
 
 /// Order of the first Cholesky factor that is timed.
@@ -54,21 +54,21 @@ const SMALL_FACTOR: usize = 512;
 /// A Cholesky factor that takes this many seconds shows the rate of larger ones.
 const LONG_FACTOR: f64 = 0.02;
 
-/// The smallest λ worth trying, as a part of the largest kᵢᵢ.
+/// The smallest λ to time, as a fraction of the largest kᵢᵢ.
 const TUNED: f64 = 1e-6;
 
-/// Order of the matrix that is streamed through: larger than caches.
+/// Order of the matrix for measuring memory bandwidth: larger than the caches.
 const STREAM: usize = 4_096;
 
 /// Measures the rates of operations, each when it is first asked for.
 pub(super) struct Calibration<'a> {
-    /// With a number for every `auto` and `?`.
+    /// The kernel with a number for every `auto` and `?`.
     kernel: Kernel,
     sample: AnySamples<'a>,
-    /// How many times wider the samples are than what is measured on.
+    /// The number of columns of the samples relative to those measured on.
     wider: f64,
     session: &'a Session<'a>,
-    /// Seconds of operations that were measured.
+    /// The seconds of measured operations.
     known: Vec<(Operation, f64)>,
     /// Of Cholesky factors in single and in double precision.
     factors: [Option<Growth>; 2],
@@ -88,7 +88,7 @@ impl Growth {
         (self.cubic * n + self.square) * n * n
     }
 
-    /// Through two measurements; never negative, and with one alone all cubic.
+    /// Fits two measurements; coefficients are never negative, and one measurement alone gives a cubic term only.
     fn through(before: Option<(usize, f64)>, (m, s): (usize, f64)) -> Self {
         let m = m as f64;
         let large = s / (m * m);
@@ -101,7 +101,7 @@ impl Growth {
 }
 
 impl<'a> Calibration<'a> {
-    /// On some of `samples`, or on normally distributed ones.
+    /// Measures on some of `samples`, or on normally distributed ones.
     pub fn new(
         kernel: &Kernel,
         shape: Size,
@@ -139,7 +139,7 @@ impl<'a> Calibration<'a> {
             Operation::Apply(outputs) => self.apply(outputs)?,
             Operation::Cross(outputs) => self.cross(outputs)?,
             Operation::Factor(dtype, order) => self.factor(dtype)?.at(order),
-            // A triangular half of the multiply-adds, at the rate of the n³/6 of a factor.
+            // Half of the multiply-adds, at the rate of the n³/6 of a factor.
             Operation::Product(dtype) => 3.0 * self.factor(dtype)?.cubic,
             Operation::Reduce(order) => self.reduction()?[0].at(order),
             Operation::Reduced(order) => self.reduction()?[1].at(order),
@@ -286,7 +286,7 @@ impl<'a> Calibration<'a> {
                 resident.as_ref().map(|resident| resident.gram(&self.kernel, Wanted::Exact)).transpose()?;
             let mut best = f64::INFINITY;
             for _ in 0..2 {
-                // What costs least to write down where the factor will be.
+                // The matrix that is cheapest to write where the factor will be.
                 let matrix: Box<dyn SymmetricMatrix> = match (&gram, precision) {
                     (Some(gram), _) => {
                         gram.regularised(Penalty::uniform(order as f64), precision, self.session)?
@@ -309,7 +309,8 @@ impl<'a> Calibration<'a> {
         Ok(growth)
     }
 
-    /// Seconds to factor this kernel's matrix for every λ, with what leave-one-out needs, and then seconds for each λ.
+    /// Seconds to factor this kernel's matrix for every λ, including the leave-one-out terms, and then seconds for each
+    /// λ.
     fn path(&self) -> Result<[Growth; 2], GramError> {
         growth(ROWS.min(self.sample.nrows()), |order| {
             let some = self.sample.select(&(0..order).collect::<Vec<_>>());
@@ -323,7 +324,7 @@ impl<'a> Calibration<'a> {
             let mut path = RidgePath::factor(gram, problem, self.session)?;
             path.leave_one_out(self.session)?;
             let with_one = clock.elapsed().as_secs_f64();
-            // The second time everything but the work for λ is there.
+            // The second call repeats only the work for λ.
             let clock = Instant::now();
             path.leave_one_out(self.session)?;
             let one = clock.elapsed().as_secs_f64();
@@ -331,7 +332,7 @@ impl<'a> Calibration<'a> {
         })
     }
 
-    /// Seconds to get a byte of fresh memory, and to read one of a stored matrix while it is applied.
+    /// Seconds per byte to allocate fresh memory, and to read a stored matrix while it is applied.
     fn memory(&self) -> Result<(f64, f64), GramError> {
         let mut entries = zeroed::<f64>(STREAM * STREAM);
         let bytes = (STREAM * STREAM * 8) as f64;
@@ -391,7 +392,7 @@ impl<'a> Calibration<'a> {
     }
 }
 
-/// Doubles the order until the first of the times that `work` gives is long enough, or `most` is reached.
+/// Doubles the order until the first of the times that `work` returns is long enough, or `most` is reached.
 fn growth<E, const N: usize>(
     most: usize,
     mut work: impl FnMut(usize) -> Result<[f64; N], E>,
@@ -409,7 +410,7 @@ fn growth<E, const N: usize>(
     }
 }
 
-/// A positive definite matrix that costs nothing to write down.
+/// A positive definite matrix that is cheap to write.
 fn diagonally_dominant<T: Real>(order: usize) -> Vec<T> {
     let mut matrix = vec![T::from_f64(0.5); order * order];
     (0..order).for_each(|i| matrix[i * order + i] = T::from_f64(order as f64));

@@ -1,7 +1,8 @@
-//! What a piece of work would cost on this machine, and which way to do it, before it starts.
+//! Estimates the cost of each algorithm for a piece of work on this machine, and selects one, before the work starts.
 //!
-//! The costs are the operation counts of the methods at rates that are measured on the spot: the very routines that would run,
-//! with this kernel on these rows or on rows of the same shape, at sizes that take milliseconds. Less than a second in all.
+//! Costs are operation counts of the methods at measured rates: the routines that would run are timed with this kernel
+//! on these rows, or on rows of the same shape, at sizes that take milliseconds. All measurements take less than a
+//! second.
 
 mod calibrate;
 mod reasons;
@@ -24,37 +25,37 @@ use calibrate::Calibration;
 
 pub use show::{people_count, people_seconds};
 
-/// Seconds that an exact answer is waited for before an approximate one is looked at.
+/// Seconds of an exact method above which approximate ones are considered.
 const PATIENCE: f64 = 600.0;
 
 /// A part of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Stage {
-    /// What it is.
+    /// The operation.
     pub name: &'static str,
     /// Its estimated time.
     pub seconds: f64,
 }
 
-/// A way and what it would cost.
+/// An algorithm and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
-    /// The way.
+    /// The algorithm.
     pub way: Way,
-    /// Where its time goes.
+    /// The parts of its time.
     pub stages: Vec<Stage>,
-    /// Bytes it takes at its peak.
+    /// Its peak memory in bytes.
     pub memory: u64,
-    /// Whether that is within the budget.
+    /// Whether the memory is within the budget.
     pub fits: bool,
-    /// Whether it can give the answer at all.
+    /// Whether it can solve the problem.
     pub possible: bool,
-    /// What speaks for or against it, in a sentence.
+    /// A reason for or against it, in a sentence.
     pub remark: Option<String>,
 }
 
 impl Candidate {
-    /// A way at the rates of this machine.
+    /// An algorithm at the rates of this machine.
     fn new(cost: Cost, budget: u64, calibration: &mut Calibration<'_>) -> Result<Self, GramError> {
         let memory = cost.bytes as u64;
         let mut stages = Vec::with_capacity(cost.stages.len());
@@ -88,24 +89,24 @@ impl Candidate {
     }
 }
 
-/// What would be done, what it would cost, and why.
+/// The selected algorithm, its cost and the reasons.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
     /// The work.
     pub task: Task,
-    /// The kernel it is done with, as it was given.
+    /// The kernel, as it was given.
     pub kernel: Kernel,
     /// The size of the problem.
     pub shape: Size,
     /// Bytes that may be used.
     pub budget: u64,
-    /// The way that would be taken.
+    /// The selected algorithm.
     pub chosen: Candidate,
-    /// The other ways there are, from the quickest to the slowest.
+    /// The other algorithms, from the fastest to the slowest.
     pub alternatives: Vec<Candidate>,
-    /// Why, in sentences.
+    /// The reasons, in sentences.
     pub reasons: Vec<String>,
-    /// The time the measurements took.
+    /// The time of the measurements.
     pub calibration_seconds: f64,
 }
 
@@ -113,16 +114,16 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// There is nothing to plan for.
+    /// The problem is empty.
     #[error(
         "there are {rows} rows, {columns} feature columns and {targets} targets; a plan needs at least one of each"
     )]
     Empty {
-        /// Rows there are.
+        /// The number of rows.
         rows: usize,
-        /// Feature columns there are.
+        /// The number of feature columns.
         columns: usize,
-        /// Targets there are.
+        /// The number of targets.
         targets: usize,
     },
     /// A hyper-parameter of the kernel cannot become a number.
@@ -145,11 +146,11 @@ impl Plan {
     /// The plan for work on `rows` rows with this number of targets, of which `samples` are all or, of a file that is larger than
     /// memory, a part.
     ///
-    /// `auto` and `?` in the kernel are measured with a value near those they will have. Measures for less than a second, on the
+    /// `auto` and `?` in the kernel are measured with typical values. Measures for less than a second, on the
     /// threads of the pool it is called in.
     ///
     /// # Errors
-    /// Where there are no samples, the kernel does not fit them, or the session asks to stop.
+    /// If there are no samples, the kernel does not fit them, or the session asks to stop.
     pub fn for_samples(
         task: Task,
         kernel: &Kernel,
@@ -200,16 +201,17 @@ impl Plan {
             candidates.push(candidate);
         }
         let calibration_seconds = clock.elapsed().as_secs_f64();
-        // They come in the order in which the work itself would try them. Where nothing fits, what asks for the least.
+        // They come in the order in which the work itself would try them. If nothing fits, the one that needs the least
+        // memory.
         let usable = |way: &Candidate| way.fits && way.possible;
         let first = match task {
-            // An answer that is not exact is taken only where the exact one would take very long.
+            // An approximate method is selected only if the exact one would take very long.
             Task::Ridge { .. } => {
                 let soon = candidates.iter().position(|way| usable(way) && way.seconds() <= PATIENCE);
                 let quickest = (0..candidates.len()).filter(|&i| usable(&candidates[i]));
                 soon.or(quickest.min_by(|&i, &j| candidates[i].seconds().total_cmp(&candidates[j].seconds())))
             }
-            // The learner's own choice, which counts operations and knows no clock.
+            // The learner's own choice, which counts operations and does not use measured times.
             Task::GaussianProcess { evaluations } => {
                 let way = cost::gp_way(shape, evaluations, budget);
                 candidates.iter().position(|candidate| candidate.way == way)

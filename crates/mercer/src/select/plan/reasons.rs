@@ -1,4 +1,4 @@
-//! Why a way was chosen, in sentences.
+//! The reasons for a choice, in sentences.
 
 use crate::learn::cost::{GP_PATIENCE, Size, Task, Way};
 use crate::memory::human;
@@ -51,7 +51,7 @@ pub(super) fn reasons(
         {
             reasons.push(sentence);
         }
-        // What ways without a matrix have to offer is of interest where there is no room or time for one.
+        // Methods without a kernel matrix are compared only if the matrix exceeds the memory or the time.
         let large = is_large(way.way);
         if !large || is_large(chosen.way) || !chosen.fits {
             reasons.extend(way.remark.clone());
@@ -86,7 +86,7 @@ pub(super) fn reasons(
     reasons
 }
 
-/// Whether it is a way for what is too large for a kernel matrix.
+/// Whether the algorithm is one for problems too large for a kernel matrix.
 fn is_large(way: Way) -> bool {
     matches!(way, Way::ConjugateGradients | Way::RandomFeatures { .. } | Way::Landmarks { .. })
 }

@@ -1,4 +1,4 @@
-//! A plan as people read it.
+//! Plans as text.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::learn::cost::{Task, Way};
 
 use super::{Candidate, Plan};
 
-/// A count with its thousands apart: `20,000`.
+/// A count with thousands separators: `20,000`.
 #[must_use]
 pub fn people_count(count: u64) -> String {
     let digits = count.to_string();
@@ -22,7 +22,7 @@ pub fn people_count(count: u64) -> String {
     out
 }
 
-/// A time in the unit that suits it: `38 ms`, `2.2 s`, `14 min`, `3.1 h`, `12 days`.
+/// A time in a suitable unit: `38 ms`, `2.2 s`, `14 min`, `3.1 h`, `12 days`.
 #[must_use]
 pub fn people_seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {

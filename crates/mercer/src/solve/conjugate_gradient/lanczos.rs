@@ -1,11 +1,11 @@
-//! What the steps of conjugate gradients say about the spectrum of a matrix.
+//! Estimates of the spectrum of a matrix from the steps of conjugate gradients.
 
 use crate::data::Matrix;
 use crate::linalg::{Eigen, EigenError};
 
 use super::state::CgState;
 
-/// The Lanczos matrices T of P⁻¹ᐟ²AP⁻¹ᐟ² along right-hand sides P¹ᐟ²v, read off the steps of conjugate gradients.
+/// The Lanczos matrices T of P⁻¹ᐟ²AP⁻¹ᐟ² for right-hand sides P¹ᐟ²v, from the coefficients of conjugate gradients.
 ///
 /// ```text
 /// Tⱼⱼ = 1/αⱼ + βⱼ/αⱼ₋₁,   Tⱼ,ⱼ₊₁ = √βⱼ₊₁/αⱼ,      vᵀf(P⁻¹ᐟ²AP⁻¹ᐟ²)v ≈ |v|²·e₁ᵀf(T)e₁
@@ -24,7 +24,7 @@ pub struct Lanczos {
 #[derive(Debug, Clone, Default)]
 struct Chain {
     steps: Vec<(f64, f64)>,
-    /// Whether the recurrence has ended or begun afresh.
+    /// Whether the recurrence has ended or restarted.
     ended: bool,
 }
 
@@ -36,7 +36,7 @@ impl Lanczos {
         Self { columns, chains }
     }
 
-    /// Takes in the state after one more step.
+    /// Adds the state after one more step.
     pub fn record(&mut self, state: &CgState) {
         for (&column, chain) in self.columns.iter().zip(&mut self.chains) {
             if !chain.ended && state.iterations > 0 {
@@ -51,7 +51,7 @@ impl Lanczos {
     /// O(k³) time for k steps.
     ///
     /// # Errors
-    /// Where the eigenvalues of a T cannot be found.
+    /// If the eigenvalues of a T cannot be found.
     pub fn logarithms(&self) -> Result<Vec<f64>, EigenError> {
         self.chains.iter().map(Chain::logarithm).collect()
     }

@@ -1,20 +1,20 @@
-//! Preconditioned conjugate gradients for A·X = B, with A symmetric positive definite and known by its products alone.
+//! Preconditioned conjugate gradients for A·X = B, with A symmetric positive definite and given only by its products.
 //!
 //! ```text
 //! z = P⁻¹r,  β = ⟨r,z⟩/⟨r,z⟩_before,  p ← z + βp,  α = ⟨r,z⟩/⟨p,Ap⟩,  x ← x + αp,  r ← r − αAp
 //! ```
 //!
 //! for every column of B with its own α and β, all of them sharing each product with A. Recurrences are in double
-//! precision. Products may come from a faster, less exact operator: the residual is then replaced by one computed from
-//! scratch with the exact operator whenever the recurrence says that the answer is there, and at regular intervals (van der
-//! Vorst and Ye 2000). What the fast operator gets wrong is so corrected until the answer is that of the exact
-//! one, or until it no longer gets better, which the report says.
+//! precision. Products may come from a faster, less exact operator: the residual is then replaced by the true residual,
+//! computed with the exact operator, whenever the recurrence indicates convergence, and at regular intervals (van der
+//! Vorst and Ye 2000). The errors of the fast operator are thus corrected until the solution is that of the exact one,
+//! or until it no longer improves, which the report tells.
 //!
 //! There may be a still faster, coarse operator A + E. The recurrence then solves (A + E)x = b and leaves a residual of
-//! Ex, so it is of no use to go on once it believes in less than about |Ex|: the residual is computed from scratch there, and the
-//! steps begin afresh with what is left to solve. Each such round makes the residual about |Ex|/|b| times smaller, until the answer
-//! is there, however coarse the operator, as long as E is well below A⁻¹. Where a round gains less than a factor of two, or
-//! where A + E turns out indefinite, the coarse operator is given up for the fast one.
+//! Ex, so that a round stops once the recurrence's residual is below about |Ex|: the true residual is computed, and the
+//! steps restart with it as the right-hand side. Each such round multiplies the residual by about |Ex|/|b|, so that the
+//! iteration converges for any coarse operator with |A⁻¹E| well below 1. If a round gains less than a factor of two, or
+//! if A + E is indefinite, the fast operator replaces the coarse one.
 
 mod lanczos;
 mod preconditioner;
@@ -31,14 +31,14 @@ pub use preconditioner::{LowRank, Preconditioner, Unconditioned};
 pub use state::CgState;
 use state::{Operator, Standing};
 
-/// A·X = B with what it takes to solve it.
+/// The system A·X = B and its operators.
 #[derive(Clone, Copy)]
 pub struct CgProblem<'a> {
     /// A, faster but coarser than `operator`; used as long as it helps.
     pub coarse: Option<Coarse<'a>>,
     /// A, as fast as possible.
     pub operator: &'a dyn LinearOperator,
-    /// A, as exact as possible; none where the fast operator is that.
+    /// A, as exact as possible; `None` if the fast operator is that.
     pub exact: Option<&'a dyn LinearOperator>,
     /// B: one column for each right-hand side.
     pub rhs: &'a Matrix<f64>,
@@ -51,18 +51,18 @@ pub struct CgProblem<'a> {
 pub struct Coarse<'a> {
     /// A + E.
     pub operator: &'a dyn LinearOperator,
-    /// What |Ev|/|v| is about.
+    /// An estimate of |Ev|/|v|.
     pub rounding: f64,
 }
 
 /// Conjugate gradients: the stopping rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConjugateGradient {
-    /// ‖b − Ax‖/‖b‖ at which a right-hand side is solved, by a residual computed from scratch.
+    /// ‖b − Ax‖/‖b‖ at which a right-hand side is solved, by the true residual.
     pub tolerance: f64,
-    /// Most steps.
+    /// The most steps.
     pub iterations: u64,
-    /// Steps after which the residual is computed from scratch in any case.
+    /// Steps after which the true residual is computed in any case.
     pub check_every: u64,
 }
 
@@ -72,26 +72,26 @@ impl Default for ConjugateGradient {
     }
 }
 
-/// A residual that has not fallen below this share of the one before, computed from scratch both times, no longer falls.
+/// Stagnation: a true residual that is not below this fraction of the previous one.
 const STAGNANT: f64 = 0.5;
 
-/// The recurrence is wrong where the residual from scratch is this many times its own. As long as it is right, a residual
-/// that does not fall is slow convergence: its norm need not fall in every step.
+/// The recurrence is inaccurate if the true residual is this many times its own. If it is accurate, a residual that
+/// does not fall means slow convergence: its norm need not fall in every step.
 const WRONG: f64 = 2.0;
 
-/// A round with a coarse operator goes on to this share of the residual that its errors are expected to leave.
+/// A round with a coarse operator continues to this fraction of the residual that its errors are expected to leave.
 const BELOW_ROUNDING: f64 = 0.5;
 
-/// A round makes the residual smaller by this at least, whatever its errors are expected to be.
+/// The least reduction of the residual by a round, for any expected errors.
 const LEAST_ROUND: f64 = 0.25;
 
 impl<'a> CgProblem<'a> {
-    /// The coarse operator, unless it was given up.
+    /// The coarse operator, unless it was abandoned.
     fn coarse_for(&self, state: &CgState) -> Option<Coarse<'a>> {
         self.coarse.filter(|_| state.uses_coarse())
     }
 
-    /// What steps are taken with.
+    /// The operator of the steps.
     fn operator_for(&self, state: &CgState) -> &'a dyn LinearOperator {
         match (self.coarse_for(state), self.exact) {
             (Some(coarse), _) => coarse.operator,
@@ -100,7 +100,7 @@ impl<'a> CgProblem<'a> {
         }
     }
 
-    /// An operator with smaller errors than the one steps are taken with.
+    /// An operator with smaller errors than the one of the steps.
     fn better_than(&self, state: &CgState) -> Option<Operator> {
         if self.coarse_for(state).is_some() {
             Some(Operator::WithoutCoarse)
@@ -125,15 +125,15 @@ impl ConjugateGradient {
         Ok((state.x, report))
     }
 
-    /// Goes on from `state` until every right-hand side is solved or no longer gets better, or the steps are used up.
-    /// `after` sees the state after each step and may save it.
+    /// Continues from `state` until every right-hand side is solved or stagnates, or the steps are used up. `after`
+    /// receives the state after each step and may save it.
     ///
-    /// One product with A, one with P⁻¹ and O(n) operations a step, and a product with the exact A for each residual from
-    /// scratch; three vectors for each right-hand side.
+    /// One product with A, one with P⁻¹ and O(n) operations a step, and a product with the exact A for each true
+    /// residual; three vectors for each right-hand side.
     ///
     /// # Errors
-    /// Where the shapes do not fit, where A turns out not to be positive definite, and where `watch` asks to stop; `state`
-    /// is then the one after the last whole step.
+    /// If the shapes do not fit, if A turns out not to be positive definite, or if `watch` asks to stop; `state` is
+    /// then the one after the last whole step.
     pub fn run(
         &self,
         problem: &CgProblem<'_>,
@@ -144,7 +144,7 @@ impl ConjugateGradient {
         self.advance(problem, state, self.iterations, watch, after)?;
         let active = state.active();
         if !active.is_empty() {
-            // Out of steps: the report tells the true residual all the same.
+            // Out of steps: the report still has the true residual.
             let norms = column_norms(problem.rhs);
             let remaining = column_norms(&from_scratch(problem, &state.x, &active, watch)?);
             for (place, &o) in active.iter().enumerate() {
@@ -154,7 +154,7 @@ impl ConjugateGradient {
         Ok(self.report(problem, state))
     }
 
-    /// As [`run`](Self::run), but no further than to step number `until`, and without a report.
+    /// As [`run`](Self::run), up to step number `until` and without a report.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -180,7 +180,7 @@ impl ConjugateGradient {
         let norms = column_norms(problem.rhs);
         if problem.coarse.is_some() && state.operator == Operator::Fast {
             state.operator = Operator::Coarse;
-            // What was solved before has none of the errors to come.
+            // Earlier parts of the solution are unaffected by errors of later steps.
             let believed = column_norms(&state.residual);
             state.active().iter().for_each(|&o| state.checked[o] = believed[o] / norms[o]);
         }
@@ -206,7 +206,7 @@ impl ConjugateGradient {
         Ok(())
     }
 
-    /// Steps that are left at the rate of those so far, by what the recurrence believes; infinite where nothing is gained yet.
+    /// The estimated remaining steps at the present rate, by the recurrence's residual; infinite without progress.
     #[must_use]
     pub fn steps_to_go(&self, rhs: &Matrix<f64>, state: &CgState) -> f64 {
         let residual = estimate(state, &column_norms(rhs));
@@ -245,7 +245,7 @@ impl ConjugateGradient {
         Ok(next)
     }
 
-    /// Computes the residual of the active right-hand sides from scratch and judges by it, and by what the recurrence
+    /// Computes the true residual of the active right-hand sides and compares it with the residual that the recurrence
     /// `believed`.
     fn replace(
         &self,
@@ -268,7 +268,7 @@ impl ConjugateGradient {
             } else if !wrong {
                 Standing::Running
             } else if relative < STAGNANT * state.checked[o] {
-                // Start again from the true residual.
+                // Restart from the true residual.
                 Standing::Fresh
             } else if better.is_some() {
                 given_up = true;
@@ -286,7 +286,7 @@ impl ConjugateGradient {
         Ok(())
     }
 
-    /// Makes every active right-hand side begin again from its residual, computed from scratch.
+    /// Restarts every active right-hand side from its true residual.
     fn start_afresh(
         &self,
         problem: &CgProblem<'_>,
@@ -340,13 +340,13 @@ impl ConjugateGradient {
     }
 }
 
-/// The largest relative residual that the recurrence knows of.
+/// The largest relative residual of the recurrence.
 fn estimate(state: &CgState, norms: &[f64]) -> f64 {
     let now = column_norms(&state.residual);
     now.iter().zip(norms).map(|(r, b)| if *b > 0.0 { r / b } else { 0.0 }).fold(0.0, f64::max)
 }
 
-/// p ← z + βp for the active right-hand sides, with z = P⁻¹r and β = 0 where the direction starts afresh; `next` receives ⟨r,z⟩.
+/// p ← z + βp for the active right-hand sides, with z = P⁻¹r and β = 0 at a restart; `next` receives ⟨r,z⟩.
 fn direction(
     problem: &CgProblem<'_>,
     state: &CgState,

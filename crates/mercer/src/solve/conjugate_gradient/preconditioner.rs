@@ -15,7 +15,7 @@ pub trait Preconditioner: Sync {
     /// [`Stopped`] if `watch` requests it.
     fn apply(&self, out: &mut Matrix<f64>, residual: &Matrix<f64>, watch: &dyn Watch) -> Result<(), Stopped>;
 
-    /// In a few words, for the report.
+    /// A short description, for the report.
     fn describe(&self) -> String;
 }
 
@@ -50,12 +50,12 @@ pub struct LowRank {
 }
 
 impl LowRank {
-    /// From a factor of K, for K + λI, or for SKS + λI where there are roots of sample weights.
+    /// Creates the preconditioner from a factor of K, for K + λI, or for SKS + λI if there are roots of sample weights.
     ///
     /// nk² multiply-adds for rank k.
     ///
     /// # Errors
-    /// Where λ is not positive, where the factor is not finite, and where `watch` asks to stop.
+    /// If λ is not positive, if the factor is not finite, or if `watch` asks to stop.
     pub fn new(
         mut factor: Box<dyn LowRankFactor>,
         lambda: f64,
@@ -96,7 +96,7 @@ impl LowRank {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where `left` does not have a row for each column of F, or `right` one for each row.
+    /// If `left` does not have a row for each column of F, or `right` one for each row.
     pub fn drawn(
         &self,
         left: &Matrix<f64>,

@@ -1,16 +1,16 @@
-//! Where conjugate gradients stand between two steps.
+//! The state of conjugate gradients between two steps.
 
 use crate::data::Matrix;
 use crate::linalg::saved::{self, InvalidSaved, Mark};
 
 const MARK: Mark = "mercer cgstate 3";
 
-/// Where conjugate gradients stand between two steps: enough to go on later, with the same answer bit for bit.
+/// The state of conjugate gradients between two steps: enough to continue later with the same bits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CgState {
-    /// The answer so far.
+    /// The current solution.
     pub(super) x: Matrix<f64>,
-    /// b − Ax, as the recurrence has it.
+    /// b − Ax, by the recurrence.
     pub(super) residual: Matrix<f64>,
     /// The direction of the next step.
     pub(super) direction: Matrix<f64>,
@@ -18,13 +18,13 @@ pub struct CgState {
     pub(super) rho: Vec<f64>,
     /// α of the last step of each right-hand side.
     pub(super) lengths: Vec<f64>,
-    /// ‖b − Ax‖/‖b‖ when it was last computed from scratch.
+    /// ‖b − Ax‖/‖b‖ of the last true residual.
     pub(super) checked: Vec<f64>,
-    /// How each right-hand side stands.
+    /// The progress of each right-hand side.
     pub(super) standing: Vec<Standing>,
     /// Steps taken.
     pub(super) iterations: u64,
-    /// Steps since the residual was last computed from scratch.
+    /// Steps since the last true residual.
     pub(super) since_check: u64,
     /// What steps are taken with.
     pub(super) operator: Operator,
@@ -43,16 +43,16 @@ pub(super) enum Operator {
     Exact,
 }
 
-/// How a right-hand side stands.
+/// The progress of a right-hand side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// The next step starts afresh along the preconditioned residual.
+    /// The next step restarts along the preconditioned residual.
     Fresh,
-    /// Under way.
+    /// In progress.
     Running,
-    /// The stopping rule is met, by the residual computed from scratch.
+    /// The stopping rule is met, by the true residual.
     Converged,
-    /// It no longer gets better.
+    /// It stagnates.
     Stagnated,
 }
 
@@ -65,7 +65,7 @@ impl Standing {
 }
 
 impl CgState {
-    /// Zero as the answer of A·X = `rhs`.
+    /// The start X = 0 of A·X = `rhs`.
     #[must_use]
     pub fn start(rhs: &Matrix<f64>) -> Self {
         let (n, t) = (rhs.nrows(), rhs.ncols());
@@ -93,7 +93,7 @@ impl CgState {
         self.operator == Operator::Coarse
     }
 
-    /// Whether a coarse operator was given up: its errors were too large for the problem.
+    /// Whether a coarse operator was abandoned because its errors were too large for the problem.
     #[must_use]
     pub fn gave_up_coarse(&self) -> bool {
         self.operator == Operator::WithoutCoarse
@@ -105,13 +105,13 @@ impl CgState {
         self.operator == Operator::Exact
     }
 
-    /// Whether every right-hand side is solved, or no longer gets better.
+    /// Whether every right-hand side is solved or stagnates.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.active().is_empty()
     }
 
-    /// The answer so far.
+    /// The current solution.
     #[must_use]
     pub fn solution(&self) -> &Matrix<f64> {
         &self.x
@@ -144,7 +144,7 @@ impl CgState {
     /// The state that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Where the bytes are not those of a state.
+    /// If the bytes are not those of a state.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, InvalidSaved> {
         let count = |[n, t, ..]: [u64; 5]| n.checked_mul(t)?.checked_mul(3)?.checked_add(t.checked_mul(4)?);
         let ([n, t, iterations, since_check, operator], mut numbers) = saved::from_bytes(MARK, bytes, count)?;
@@ -177,7 +177,7 @@ impl CgState {
         })
     }
 
-    /// Whether the next step of a right-hand side goes on along the recurrence.
+    /// Whether the next step of a right-hand side continues the recurrence.
     pub(super) fn is_running(&self, column: usize) -> bool {
         self.standing[column] == Standing::Running
     }

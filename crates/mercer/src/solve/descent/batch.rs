@@ -1,4 +1,4 @@
-//! All samples at a time.
+//! Batch steps, on all samples.
 
 use crate::data::Matrix;
 use crate::linalg::vectors::{add_multiple, column_norms};
@@ -13,7 +13,7 @@ use super::{Descended, Descent, Step, fresh_residual, largest_eigenvalue};
 /// ‖r‖ never grows where the step is small enough and K positive semidefinite; more than this is not rounding.
 const GROWTH: f64 = 1.01;
 
-/// Residuals below this fraction of the targets are rounding error, and may do as they like.
+/// Residuals below this fraction of the targets are rounding errors and are not checked.
 const NOISE: f64 = 1e-9;
 
 pub(super) fn descend(
@@ -71,11 +71,11 @@ fn auto(coordinates: &dyn Coordinates, watch: &dyn Watch) -> Result<f64, SolveEr
     if bound.upper.is_nan() {
         return Err(SolveError::NotFinite);
     }
-    // K = 0 cannot be fitted with: any step will do.
+    // With K = 0 any step will do.
     Ok(if bound.upper > 0.0 { (1.0 / bound.upper).min(f64::MAX) } else { 1.0 })
 }
 
-/// Why ‖r‖ grew: the step, or a negative eigenvalue.
+/// The reason for a growing ‖r‖: the step, or a negative eigenvalue.
 fn explain_growth(
     step: f64,
     coordinates: &dyn Coordinates,

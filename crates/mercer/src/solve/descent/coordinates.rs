@@ -1,4 +1,4 @@
-//! What gradient descent needs of the coordinates that a function is written in.
+//! The coordinates of a function, as gradient descent uses them.
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
@@ -12,7 +12,7 @@ pub trait Coordinates: Sync {
     /// Number of coordinates.
     fn ncoordinates(&self) -> usize;
 
-    /// Where `residual` pulls the coordinates, and what a unit step there does to the fit: K·`residual`.
+    /// The gradient of the coordinates for `residual`, and the change K·`residual` of the fit by a unit step.
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.

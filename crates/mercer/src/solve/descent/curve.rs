@@ -4,21 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Matrix;
 
-/// How far the fit was after some passes over the data.
+/// The progress of the fit after some passes over the data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// Passes so far.
     pub epoch: usize,
     /// The mean of (y − f)² over samples and targets.
     pub mse: f64,
-    /// ‖K(y − f)‖/‖Ky‖, the largest over the targets; per sample with each residual as it was when its sample came.
+    /// ‖K(y − f)‖/‖Ky‖, the largest over the targets; for single samples, each residual is the one at the sample's
+    /// visit.
     pub gradient: f64,
 }
 
-/// Points kept at most.
+/// The most points stored.
 const POINTS: usize = 200;
 
-/// A curve that thins itself out: every second point is dropped whenever there are too many, the last one is kept.
+/// A curve of bounded length: every second point is dropped whenever there are too many, and the last one is kept.
 #[derive(Debug)]
 pub(super) struct Curve {
     points: Vec<CurvePoint>,
@@ -49,7 +50,7 @@ impl Curve {
     }
 }
 
-/// The largest of aⱼ/bⱼ; a zero below asks for nothing and counts as met.
+/// The largest of aⱼ/bⱼ; a zero denominator counts as converged.
 pub(super) fn largest_ratio(above: &[f64], below: &[f64]) -> f64 {
     above
         .iter()

@@ -15,7 +15,7 @@ pub struct Dual<'a> {
     all: Vec<usize>,
 }
 
-/// What takes K to HKH: kᵢⱼ − mᵢ − mⱼ + m̄.
+/// The means that turn K into HKH: kᵢⱼ − mᵢ − mⱼ + m̄.
 struct Centring {
     /// mᵢ, the mean of row i.
     rows: Vec<f64>,
@@ -23,7 +23,7 @@ struct Centring {
     grand: f64,
 }
 
-/// Entries of K that are held at a time while single samples are visited: 64 MiB.
+/// Entries of K in memory while single samples are visited: 64 MiB.
 const HELD: usize = 1 << 23;
 
 /// Samples that are visited between two updates of all of f.
@@ -52,11 +52,11 @@ impl<'a> Dual<'a> {
         Ok(Self { centring: Some(Centring { rows, grand }), ..Self::new(gram) })
     }
 
-    /// a and b of f(x) = Σᵢ aᵢ k(xᵢ, x) + b from β and the means that were taken from the targets: with centring
+    /// a and b of f(x) = Σᵢ aᵢ k(xᵢ, x) + b from β and the means that were subtracted from the targets: with centring
     /// a = Hβ and b = ȳ − mᵀa.
     ///
     /// # Panics
-    /// Where there is not one mean per column of β.
+    /// If there is not one mean per column of β.
     #[must_use]
     pub fn expand(&self, mut unknown: Matrix<f64>, target_means: &[f64]) -> (Matrix<f64>, Vec<f64>) {
         assert_eq!(unknown.ncols(), target_means.len(), "one mean per target");
@@ -115,8 +115,8 @@ impl Coordinates for Dual<'_> {
         Ok(())
     }
 
-    /// O(n) for each sample. A block of rows of K is computed at a time: within it the steps follow each other, and then all of them
-    /// are brought to the rest of f together, in the order in which they were made.
+    /// O(n) for each sample. A block of rows of K is computed at a time: within it the steps follow each other, and
+    /// then all of them are applied to the other entries of f together, in the same order.
     fn visit(
         &self,
         order: &[usize],
@@ -176,7 +176,7 @@ fn take_away(out: &mut [f64], values: &[f64], moves: &[f64]) {
     }
 }
 
-/// Takes its mean from every column and returns the means.
+/// Centres every column and returns the means.
 pub(super) fn centre_columns(matrix: &mut Matrix<f64>) -> Vec<f64> {
     let mut means = vec![0.0; matrix.ncols()];
     for i in 0..matrix.nrows() {

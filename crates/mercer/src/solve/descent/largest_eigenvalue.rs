@@ -1,4 +1,4 @@
-//! The largest eigenvalue of a symmetric operator, from both sides.
+//! Lower and upper bounds of the largest eigenvalue of a symmetric operator.
 
 use faer::{Mat, Side};
 use rand::{RngExt, SeedableRng};
@@ -9,37 +9,38 @@ use crate::gram::LinearOperator;
 use crate::linalg::vectors::{dot, norm};
 use crate::watch::{Stopped, Watch};
 
-/// Where the largest eigenvalue is.
+/// Bounds of the largest eigenvalue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EigenvalueBound {
-    /// A Rayleigh quotient: the eigenvalue is not smaller.
+    /// A Rayleigh quotient, which is a lower bound.
     pub lower: f64,
-    /// The quotient with the norm of its residual and a hundredth: the eigenvalue is not larger, except for starts of
-    /// probability near 0.
+    /// The quotient plus the norm of its residual and a hundredth: an upper bound, except for starts of probability
+    /// near 0.
     pub upper: f64,
 }
 
-/// Applications of the operator at most.
+/// The most applications of the operator.
 const STEPS: usize = 60;
 
-/// And at least, unless they span everything sooner: an eigenvector that the start hardly has takes some steps to show.
+/// The fewest applications, unless they span the whole space sooner: an eigenvector with a small component in the start
+/// takes some steps to appear.
 const FIRST_STEPS: usize = 20;
 
-/// The residual is no more than this fraction of the quotient at the end.
+/// The tolerance on the residual, as a fraction of the quotient.
 const ACCURACY: f64 = 0.002;
 
-/// Eigenvalues closer together than this are not distinguished in a few steps, so the upper bound allows for them.
+/// Eigenvalues closer together than this are not resolved in a few steps, so the upper bound allows for them.
 const MARGIN: f64 = 0.01;
 
-/// Any start that is not chosen against us.
+/// The seed of the random start.
 const SEED: u64 = 0x6c61_6e63_7a6f_7321;
 
 /// λmax of a symmetric `operator` by Lanczos' method from a random start, with all vectors kept orthogonal.
 ///
-/// The best Ritz value θ with vector v is a lower bound, as power iteration's is: on its own it would make 1/λ̂max too
-/// large. Some eigenvalue is within ‖Av − θv‖ of θ, so θ + ‖Av − θv‖, and a hundredth of θ for eigenvalues that crowd there,
-/// is taken as the upper bound (Y. Zhou and R.-C. Li, Bounding the spectrum of large Hermitian matrices, 2011). Few
-/// applications of the operator, at most 60, and as many vectors of memory. Both bounds are NaN where it is not finite.
+/// The best Ritz value θ with vector v is a lower bound, as in power iteration: used alone it would make 1/λ̂max too
+/// large. Some eigenvalue is within ‖Av − θv‖ of θ, so θ + ‖Av − θv‖, plus a hundredth of θ for clustered eigenvalues,
+/// is the upper bound (Y. Zhou and R.-C. Li, Bounding the spectrum of large Hermitian matrices, 2011). Few applications
+/// of the operator, at most 60, and as many vectors of memory. Both bounds are NaN where it is not finite.
 ///
 /// # Errors
 /// [`Stopped`] if `watch` requests it.
@@ -62,7 +63,7 @@ pub fn largest_eigenvalue(
         diagonal.push(dot(&next, image.entries()));
         basis.push(next);
         next = image.entries().to_vec();
-        // Twice is enough (Kahan and Parlett): what the first pass leaves is rounding error.
+        // Two passes are enough (Kahan and Parlett): the first one leaves only rounding errors.
         for _ in 0..2 {
             for known in &basis {
                 let along = dot(known, &next);

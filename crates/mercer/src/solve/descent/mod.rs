@@ -1,8 +1,8 @@
-//! Least mean squares: gradient descent on ½‖y − f‖², whole sets or single samples at a time.
+//! Least mean squares: gradient descent on ½‖y − f‖², by batch steps or single samples.
 //!
 //! The same function f descends in one of two sets of [`Coordinates`]: [`Dual`], f = Kβ with the Gram matrix K, or
 //! [`Primal`], f = Φθ with explicit features Φ. With K = ΦΦᵀ and a start at zero both make the same predictions
-//! after every step, because θ = Φᵀβ is kept by
+//! after every step, because θ = Φᵀβ is preserved by
 //!
 //! ```text
 //!              dual                          primal
@@ -14,8 +14,8 @@
 //! f = (I − (I − αK)ᵀ)y with T as the exponent. Single samples converge, where y can be fitted, for α < 2/max kᵢᵢ; where it
 //! cannot, they end in a neighbourhood of the best fit whose size is proportional to α.
 //!
-//! The work ends when ‖K(y − f)‖ ≤ tol·‖Ky‖. It is not β that is looked at: where equal samples have different targets, β
-//! grows for ever while f stands still.
+//! The descent stops when ‖K(y − f)‖ ≤ tol·‖Ky‖. The rule does not use β: if equal samples have different targets, β
+//! grows without bound while f converges.
 //!
 //! Reference: B. Widrow and M. E. Hoff, Adaptive switching circuits, 1960.
 
@@ -53,7 +53,7 @@ pub enum Step {
     Value(f64),
 }
 
-/// A text that is no step.
+/// A text that does not describe a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the step is `{0}`; it must be `auto` or a number more than 0")]
 pub struct InvalidStep(pub String);
@@ -72,16 +72,16 @@ impl std::str::FromStr for Step {
     }
 }
 
-/// How much of the data a step looks at.
+/// The samples of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// All of it.
+    /// All samples.
     #[default]
     Batch,
     /// One sample; every epoch visits all of them in a new random order.
     Stochastic {
-        /// Chooses the orders.
+        /// The seed of the orders.
         seed: u64,
     },
 }
@@ -91,20 +91,20 @@ pub enum Mode {
 pub struct Descent {
     /// α.
     pub step: Step,
-    /// Passes over the data at most, 1 or more.
+    /// The most passes over the data, 1 or more.
     pub epochs: usize,
-    /// The work ends when ‖K(y − f)‖ ≤ tol·‖Ky‖; 0 or more.
+    /// The descent stops when ‖K(y − f)‖ ≤ tol·‖Ky‖; 0 or more.
     pub tol: f64,
     /// Batch or per sample.
     pub mode: Mode,
 }
 
-/// Where gradient descent ended.
+/// The result of gradient descent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Descended {
     /// β or θ, one column per target.
     pub unknown: Matrix<f64>,
-    /// y − f, computed anew from the unknown.
+    /// y − f, recomputed from the unknown.
     pub residual: Matrix<f64>,
     /// Whether the gradient became small enough.
     pub status: Status,
@@ -112,7 +112,7 @@ pub struct Descended {
     pub step: f64,
     /// Passes over the data.
     pub epochs: usize,
-    /// The training error and the gradient as they fell, 200 points at most.
+    /// The curve of the training error and the gradient, at most 200 points.
     pub curve: Vec<CurvePoint>,
 }
 
@@ -122,11 +122,11 @@ impl Descent {
     /// A batch epoch applies K once, O(n²) or with features O(nD); one of single samples costs the same.
     ///
     /// # Errors
-    /// Where a setting is out of its range, where the step is too large to converge, where K is not positive
-    /// semidefinite or not finite, and where `watch` asks to stop.
+    /// If a setting is out of its range, if the step is too large to converge, if K is not positive semidefinite or not
+    /// finite, or if `watch` asks to stop.
     ///
     /// # Panics
-    /// Where there is not one row of targets per sample, or no column of them.
+    /// If there is not one row of targets per sample, or no column of them.
     pub fn run(
         &self,
         coordinates: &dyn Coordinates,
@@ -166,7 +166,7 @@ impl Descent {
     }
 }
 
-/// y − f with f computed from the unknown itself, free of what the steps rounded away.
+/// y − f with f recomputed from the unknown, without the rounding errors of the steps.
 fn fresh_residual(
     coordinates: &dyn Coordinates,
     unknown: &Matrix<f64>,

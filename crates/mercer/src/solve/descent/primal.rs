@@ -16,7 +16,7 @@ pub struct Primal<'a> {
     failure: KeptError,
 }
 
-/// Rows that are read at a time.
+/// Rows read at a time.
 const ROWS: usize = 256;
 
 /// Samples visited between two checks of the watch.
@@ -28,7 +28,7 @@ impl<'a> Primal<'a> {
     /// One pass over the rows where `centred`.
     ///
     /// # Errors
-    /// Where rows cannot be computed or can be read in order only, and where `watch` asks to stop.
+    /// If rows cannot be computed or can be read in order only, or if `watch` asks to stop.
     pub fn new(design: &'a dyn Design, centred: bool, watch: &dyn Watch) -> Result<Self, DesignError> {
         if design.access() == Access::Sequential {
             return Err(DesignError::Sequential);
@@ -140,7 +140,7 @@ impl Coordinates for Primal<'_> {
         Ok(())
     }
 
-    /// Not a number where rows cannot be computed.
+    /// NaN if rows cannot be computed.
     fn squared_norms(&self) -> Vec<f64> {
         let width = self.design.ncols().max(1);
         let mean = |j: usize| self.means.as_ref().map_or(0.0, |means| means[j]);

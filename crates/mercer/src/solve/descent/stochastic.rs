@@ -1,4 +1,4 @@
-//! One sample at a time.
+//! Steps on one sample at a time.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -15,7 +15,7 @@ use super::coordinates::{Coordinates, Pull};
 use super::curve::{Curve, largest_ratio};
 use super::{Descended, Descent, Step, fresh_residual};
 
-/// No positive semidefinite matrix and allowed step takes the residual this many times above the targets.
+/// For a positive semidefinite matrix and an allowed step, the residual never exceeds this many times the targets.
 const LOST: f64 = 1e8;
 
 pub(super) fn descend(
@@ -55,7 +55,7 @@ pub(super) fn descend(
         let norms: Vec<f64> = column_norms(&moved).iter().map(|norm| norm / step).collect();
         gradient = largest_ratio(&norms, &at_start);
         if gradient <= settings.tol {
-            // Converged only if the gradient, computed afresh at the final point, says so too.
+            // Converged only if the gradient recomputed at the final point confirms it.
             residual = fresh_residual(coordinates, &unknown, targets, watch)?;
             Pull(coordinates).apply(&mut image, &residual, watch)?;
             gradient = largest_ratio(&column_norms(&image), &at_start);
@@ -79,7 +79,7 @@ fn choose_step(step: Step, coordinates: &dyn Coordinates) -> Result<f64, SolveEr
     let largest = norms.into_iter().fold(0.0, f64::max);
     match step {
         Step::Auto if largest > 0.0 => Ok((1.0 / largest).min(f64::MAX)),
-        // K = 0 cannot be fitted with: any step will do.
+        // With K = 0 any step will do.
         Step::Auto => Ok(1.0),
         Step::Value(step) if step * largest >= 2.0 => {
             Err(SolveError::StepTooLarge { step, largest: 2.0 / largest })

@@ -11,7 +11,7 @@ use crate::watch::{Stopped, Watch};
 use super::super::SolveError;
 use super::{Latent, Point, damped_factor, times};
 
-/// The smallest curvature that is distinguished from 0: its root has an inverse.
+/// A lower bound of the curvature, so that its root has an inverse.
 const TINY: f64 = 1e-290;
 
 pub(super) struct Binary {
@@ -23,7 +23,7 @@ pub(super) struct Binary {
 }
 
 impl Binary {
-    /// At the latent values where ∇ log p(y | f) is `gradient`.
+    /// The factor at latent values with ∇ log p(y | f) = `gradient`.
     pub fn at(k: &Matrix<f64>, gradient: &[f64], watch: &dyn Watch) -> Result<Self, SolveError> {
         // |∇ log p| is the probability of the other class without cancellation, and W = p(1 − p).
         let curvature = |g: &f64| (g.abs() * (1.0 - g.abs())).max(TINY);

@@ -1,4 +1,4 @@
-//! Latent functions at new points, and the probabilities of classes that follow from them.
+//! Latent functions at new points, and the resulting probabilities of classes.
 
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::linalg::vectors::{column_dots, dot};
 use crate::linalg::{Cholesky, products};
 use crate::watch::{Stopped, Watch};
 
-/// What the variances of latent functions at new points need.
+/// The factors for variances of latent functions at new points.
 #[derive(Debug)]
 pub enum Latent {
     /// One function.
@@ -37,7 +37,7 @@ impl Latent {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where `cross` does not have a column for each training row, and `own` a number for each of its rows.
+    /// If `cross` does not have a column for each training row, and `own` a number for each of its rows.
     pub fn covariances(
         &self,
         cross: &Matrix<f64>,
@@ -91,10 +91,10 @@ fn transposed(a: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_entries(m, n, (0..n * m).map(|e| a.row(e % n)[e / n]).collect())
 }
 
-/// Nodes of the rule for several classes; each counts twice, with its mirror image.
+/// Nodes of the rule for several classes; each is used with its mirror image.
 const NODES: usize = 1_024;
 
-/// Standard deviations on either side that the rule for one function covers.
+/// Standard deviations on both sides that the rule for one function covers.
 const REACH: f64 = 9.0;
 
 /// Averages the probabilities of classes over Gaussian latent functions.
@@ -131,7 +131,7 @@ impl ClassRule {
     /// The probabilities at many points: rows of `means` have one number for each latent function, rows of `covariances` its matrix.
     ///
     /// # Panics
-    /// Where the shapes are not those of the latent functions of these classes.
+    /// If the shapes are not those of the latent functions of these classes.
     #[must_use]
     pub fn all(&self, means: &Matrix<f64>, covariances: &Matrix<f64>) -> Matrix<f64> {
         let functions = if self.classes == 2 { 1 } else { self.classes };
@@ -143,12 +143,12 @@ impl ClassRule {
         Matrix::from_entries(means.nrows(), self.classes, found.concat())
     }
 
-    /// The probabilities of the classes where the latent functions have this mean and covariance (row-major).
+    /// The probabilities of the classes for latent functions with this mean and covariance (row-major).
     #[must_use]
     pub fn probabilities(&self, mean: &[f64], covariance: &[f64]) -> Vec<f64> {
         if self.classes == 2 {
             let p = mean_sigmoid(mean[0], covariance[0].sqrt());
-            // Not 1 − p, which has no digits where p is near 1.
+            // 1 − p would lose all digits for p near 1.
             return vec![mean_sigmoid(-mean[0], covariance[0].sqrt()), p];
         }
         let c = self.classes;

@@ -29,11 +29,11 @@ use binary::Binary;
 pub use latent::{ClassRule, Latent};
 use softmax::Softmax;
 
-/// Converged where a whole step moves f̂ by less than this, relative to its largest entry: the next step would move it by about
-/// the square.
+/// Converged if a full step moves f̂ by less than this, relative to its largest entry: the next step would move it by
+/// about the square.
 const SMALL: f64 = 1e-9;
 
-/// The approximation at the mode, for the kernel matrix that it was made with.
+/// The approximation at the mode, for a given kernel matrix.
 pub struct Laplace {
     state: State,
     /// K⁻¹f̂ = ∇ log p(y | f̂), one column per latent function.
@@ -55,7 +55,7 @@ impl Laplace {
     /// about Cn³ for C classes, with C + 2 matrices in memory.
     ///
     /// # Errors
-    /// Where shapes do not fit, where K is not finite or not positive semidefinite, and where `watch` asks to stop.
+    /// If shapes do not fit, if K is not finite or not positive semidefinite, or if `watch` asks to stop.
     pub fn fit(
         k: &Matrix<f64>,
         codes: &[usize],
@@ -112,7 +112,7 @@ impl Laplace {
             converged = moved <= SMALL * largest;
             let (from, before) = (at.coefficients, at.objective);
             at = whole;
-            // The objective is concave, so that some part of the step increases it.
+            // The objective is concave, so that a short enough step increases it.
             let mut part = 0.5;
             while !converged && at.objective < before - 1e-12 * before.abs() && part > 1e-8 {
                 let mixed = from.entries().iter().zip(at.coefficients.entries());
@@ -158,7 +158,7 @@ impl Laplace {
         }
     }
 
-    /// What latent variances need, apart from the coefficients and the kernel.
+    /// The factors for latent variances, apart from the coefficients and the kernel.
     #[must_use]
     pub fn into_latent(self) -> Latent {
         match self.state {
@@ -177,7 +177,7 @@ impl State {
         }
     }
 
-    /// The coefficients that a whole Newton step leads to.
+    /// The coefficients after a full Newton step.
     fn newton_target(&self, k: &Matrix<f64>, at: &Point, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
         match self {
             Self::Binary(state) => state.newton_target(k, at, watch),
@@ -207,7 +207,7 @@ impl Latent {
     }
 }
 
-/// The latent functions f = Ka and what the likelihood says there.
+/// The latent functions f = Ka and the likelihood there.
 struct Point {
     coefficients: Matrix<f64>,
     mode: Matrix<f64>,

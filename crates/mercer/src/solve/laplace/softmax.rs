@@ -30,7 +30,7 @@ pub(super) struct Softmax {
 }
 
 impl Softmax {
-    /// At the latent values with these probabilities.
+    /// The factors at latent values with these probabilities.
     pub fn at(k: &Matrix<f64>, probabilities: Matrix<f64>, watch: &dyn Watch) -> Result<Self, SolveError> {
         let (n, classes) = (probabilities.nrows(), probabilities.ncols());
         let mut inverses = Vec::with_capacity(classes);

@@ -7,13 +7,14 @@
 //! ```
 //!
 //! The second line gives δb; put into the first, M δ = −r̃ with M = λI + D̃K, where D̃v = D(v − 1cᵀ), c = (ΣD)⁺ΣDᵢvᵢ, and
-//! r̃ = r − D·1(ΣD)⁺Σgᵢ. M is not symmetric, but it is self-adjoint and positive in the inner product ⟨u, v⟩ = tr uᵀKv, the
-//! inner product of the functions that u and v stand for. Conjugate gradients there need one product with K a step, minimise
-//! the quadratic model of the objective itself, divide by no curvature, and leave behind Kδ beside δ.
+//! r̃ = r − D·1(ΣD)⁺Σgᵢ. M is not symmetric, but it is self-adjoint and positive in the inner product ⟨u, v⟩ = tr uᵀKv,
+//! the inner product of the functions with coefficients u and v. Conjugate gradients in this inner product need one
+//! product with K per step, minimise the quadratic model of the objective itself, do not divide by a curvature, and
+//! yield Kδ in addition to δ.
 //!
-//! What K sends to zero that inner product does not see, and for a K of low rank that is most of the residual
-//! ρ = −r̃ − Mδ. Adding ρ/λ to δ settles it: the residual becomes −D̃Kρ/λ, without it. The work ends when either residual
-//! is small enough. Without a penalty (λ is then a damping) what K sends to zero does not matter, and ⟨ρ, ρ⟩ ends the work.
+//! This inner product is zero on the null space of K, which for a K of low rank contains most of the residual ρ = −r̃ −
+//! Mδ. Adding ρ/λ to δ removes that part: the residual becomes −D̃Kρ/λ. The iteration stops when either residual is
+//! small enough. Without a penalty (λ is then a damping) the null space of K does not matter, and the rule uses ⟨ρ, ρ⟩.
 
 use crate::data::Matrix;
 use crate::gram::LinearOperator;
@@ -23,7 +24,7 @@ use crate::watch::{Stopped, Watch};
 use super::iterate::Residual;
 use super::loss::Curvature;
 
-/// A step of the coefficients, and what it does to the fit.
+/// A step of the coefficients, and the change of the fit.
 pub(super) struct Direction {
     /// δ.
     pub dual: Matrix<f64>,
@@ -31,22 +32,22 @@ pub(super) struct Direction {
     pub image: Matrix<f64>,
     /// δb.
     pub intercepts: Vec<f64>,
-    /// Products with K that it took.
+    /// The number of products with K.
     pub products: usize,
 }
 
-/// How far a step is worked out.
+/// The accuracy of a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Effort {
     /// ‖Mδ + r̃‖/‖r̃‖ to reach.
     pub reduction: f64,
-    /// Products with K at most.
+    /// The most products with K.
     pub products: usize,
-    /// Whether λ is a penalty, so that what K does not see counts too.
+    /// Whether λ is a penalty, so that the null space of K matters.
     pub penalised: bool,
 }
 
-/// The Newton step, as far as `effort` allows.
+/// The Newton step, within the limits of `effort`.
 pub(super) fn newton_direction(
     kernel: &dyn LinearOperator,
     lambda: f64,
@@ -64,14 +65,15 @@ pub(super) fn newton_direction(
     Ok(search.direction())
 }
 
-/// The search for a Newton step, which takes one product with K at a time: those of several searches can be made together.
+/// The iteration for a Newton step, which requests one product with K at a time, so that the products of several
+/// iterations can be computed together.
 pub(super) struct DirectionSearch<'a> {
     lambda: f64,
     curvature: &'a Curvature<'a>,
     effort: Effort,
     /// ‖ρ‖ to reach.
     goal: f64,
-    /// The intercepts' answer to their gradient.
+    /// The step of the intercepts for their gradient.
     answer: Vec<f64>,
     dual: Matrix<f64>,
     image: Matrix<f64>,
@@ -89,7 +91,7 @@ pub(super) struct DirectionSearch<'a> {
 }
 
 impl<'a> DirectionSearch<'a> {
-    /// Starts from no step.
+    /// Starts from a zero step.
     pub fn new(lambda: f64, curvature: &'a Curvature<'a>, at: &Residual, effort: Effort) -> Self {
         let (n, m) = (at.entries.nrows(), at.entries.ncols());
         let answer = curvature.pooled(&at.pull);
@@ -121,18 +123,18 @@ impl<'a> DirectionSearch<'a> {
         search
     }
 
-    /// The vector of which the product with K is needed next; none where the step is as good as was asked for.
+    /// The vector whose product with K is needed next; `None` if the step is accurate enough.
     pub fn wanted(&self) -> Option<&Matrix<f64>> {
         (!self.done).then_some(&self.left)
     }
 
-    /// Takes the product with K that was [`wanted`](Self::wanted).
+    /// Receives the product with K of the [`wanted`](Self::wanted) vector.
     pub fn advance(&mut self, left_image: &Matrix<f64>) {
         self.products += 1;
         let next = dot(&self.left, left_image);
         self.curvature.apply(left_image, &mut self.pushed);
         let first = *self.first.get_or_insert(next);
-        // Rounding can make what K hardly sees negative.
+        // Rounding can make the square of a vector near the null space of K negative.
         let seen = next > 0.0;
         self.done = true;
         let Effort { reduction, penalised, .. } = self.effort;
@@ -161,13 +163,13 @@ impl<'a> DirectionSearch<'a> {
         self.judge();
     }
 
-    /// Whether the work is done after this many products.
+    /// Whether the iteration has finished after this many products.
     fn judge(&mut self) {
         let reached = self.effort.penalised && norm(&self.left) <= self.goal;
         self.done = self.products >= self.effort.products || reached;
     }
 
-    /// The step so far.
+    /// The current step.
     pub fn direction(mut self) -> Direction {
         let mean = self.curvature.apply(&self.image, &mut self.pushed);
         let intercepts = self.answer.iter().zip(&mean).map(|(a, c)| -a - c).collect();
@@ -177,7 +179,7 @@ impl<'a> DirectionSearch<'a> {
 
 /// tr uᵀv.
 pub(super) fn dot(u: &Matrix<f64>, v: &Matrix<f64>) -> f64 {
-    // Eight sums side by side: the order is fixed, and the processor can keep all of them going.
+    // Eight independent sums: the order is fixed, and the processor can add them in parallel.
     let mut sums = [0.0; 8];
     for (u, v) in u.entries().chunks(8).zip(v.entries().chunks(8)) {
         for ((s, u), v) in sums.iter_mut().zip(u).zip(v) {

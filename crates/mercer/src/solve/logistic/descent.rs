@@ -1,12 +1,12 @@
 //! Gradient descent, on all rows at once and row by row.
 //!
-//! In the space of functions the gradient of the objective is Σᵢ(λaᵢ + gᵢ)k(xᵢ, ·), so that a step against it is
-//! a ← a − ε(λa + g): K itself is not multiplied by. The objective comes down for ε < 2/(λ + ‖D‖λmax(K)), where ‖D‖ ≤ w/4 for
-//! two classes and w/2 for more.
+//! In the space of functions the gradient of the objective is Σᵢ(λaᵢ + gᵢ)k(xᵢ, ·), so that a step against it is a ← a
+//! − ε(λa + g), without a product with K. The objective decreases for ε < 2/(λ + ‖D‖λmax(K)), where ‖D‖ ≤ w/4 for two
+//! classes and w/2 for more.
 //!
-//! Row by row, aᵢ ← aᵢ − ε(λaᵢ + gᵢ) moves aᵢ towards where its own row is stationary. With ε ≤ 1/(λ + ‖Dᵢ‖kᵢᵢ) it never goes
-//! beyond it, and so descends on the dual problem coordinate by coordinate (Keerthi et al., 2005). The intercepts are set to
-//! their best values after each step, or pass.
+//! Row by row, aᵢ ← aᵢ − ε(λaᵢ + gᵢ) moves aᵢ towards the stationary point of its row. With ε ≤ 1/(λ + ‖Dᵢ‖kᵢᵢ) it
+//! never overshoots, and is therefore coordinate descent on the dual problem (Keerthi et al., 2005). The intercepts are
+//! set to their best values after each step, or pass.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -25,7 +25,7 @@ use super::labels::Labels;
 use super::loss::{Loss, row_gradient};
 use super::products::Products;
 
-/// An objective that grows by more than this share of itself grows by more than rounding.
+/// The relative growth of the objective that exceeds rounding errors.
 const GROWTH: f64 = 1e-9;
 
 /// Steps on all rows at once.
@@ -87,7 +87,7 @@ pub(super) fn row_by_row(
             (residual, _) => residual?,
         };
         if residual.size <= settings.tol {
-            // Ka was summed up row by row: what it has become is checked before it is believed.
+            // Ka was accumulated row by row: it is recomputed before convergence is accepted.
             at.look(products, watch)?;
             loss = settled(labels, settings, &mut at);
             residual = judged(products, labels, settings, &at, &loss, watch)?;
@@ -121,7 +121,7 @@ pub(super) fn row_by_row(
     }
 }
 
-/// The loss, after the intercepts went to their best values.
+/// The loss with the best intercepts.
 fn settled(labels: &Labels<'_>, settings: &LogisticSettings, at: &mut Iterate) -> Loss {
     if settings.intercept {
         settle(labels, &at.image, &mut at.intercepts)
@@ -130,7 +130,7 @@ fn settled(labels: &Labels<'_>, settings: &LogisticSettings, at: &mut Iterate) -
     }
 }
 
-/// The residual, where it is a finite number and there is an end to go to.
+/// The residual, checked to be finite and to have a minimum.
 fn judged(
     products: &Products<'_>,
     labels: &Labels<'_>,

@@ -6,7 +6,7 @@
 //! (λI + DK)⁻¹ = (I − S B⁻¹ S K)/λ        (λI + DK)⁻¹ S = S B⁻¹
 //! ```
 //!
-//! so that nothing is divided by a curvature, which may be zero (Rasmussen & Williams, 2006, algorithm 3.1). With
+//! so that there is no division by a curvature, which may be zero (Rasmussen & Williams, 2006, algorithm 3.1). With
 //! x = −(λI + DK)⁻¹r and y = (λI + DK)⁻¹D1 the step is δ = x − δb·y, and 1ᵀ(a + δ) = 0 gives δb = 1ᵀ(a + x)/1ᵀy.
 
 use crate::data::Matrix;
@@ -20,7 +20,7 @@ use super::iterate::{Iterate, Residual};
 use super::loss::Curvature;
 use super::products::Products;
 
-/// The Newton step to the precision of the factor's answer: n³/3 multiply-adds and a few products with K.
+/// The Newton step to the accuracy of the factor: n³/3 multiply-adds and a few products with K.
 pub(super) fn factored_direction(
     products: &Products<'_>,
     lambda: f64,

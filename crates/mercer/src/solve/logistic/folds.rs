@@ -1,10 +1,12 @@
-//! Several logistic problems at once that differ in the weights of their rows alone, such as the folds of a cross-validation.
+//! Several logistic problems that differ only in the weights of their rows, such as the folds of a cross-validation,
+//! solved together.
 //!
-//! A row that a fold leaves out has weight 0 in it, and so coefficient 0. The vectors of all folds are multiplied by the kernel
-//! matrix together: reading the matrix takes longer than multiplying it by a few vectors. The same products give the logits of
-//! the rows left out.
+//! A row that a fold leaves out has weight 0, and therefore coefficient 0. The vectors of all folds are multiplied by
+//! the kernel matrix together: reading the matrix takes longer than multiplying it by a few vectors. The same products
+//! give the logits of the held-out rows.
 //!
-//! Products are with a matrix rounded to what the smallest λ requires; one with the matrix itself confirms every answer.
+//! Products use a matrix rounded as far as the smallest λ allows; one product with the exact matrix confirms every
+//! solution.
 
 use rayon::prelude::*;
 
@@ -29,13 +31,13 @@ pub struct LogisticFolds<'a> {
     folds: &'a [Labels<'a>],
 }
 
-/// Where one fold stands.
+/// The state of one fold.
 struct Fold<'a> {
     labels: &'a Labels<'a>,
     place: Place,
     /// The coefficients and intercepts of the two last λ, the later one at the end.
     known: Vec<(f64, Matrix<f64>, Vec<f64>)>,
-    /// The size of the last residual.
+    /// The norm of the last residual.
     previous: f64,
     iterations: usize,
     /// Steps without progress.
@@ -44,13 +46,13 @@ struct Fold<'a> {
 }
 
 impl<'a> LogisticFolds<'a> {
-    /// Holds the kernel matrix within `budget` bytes, as [`LogisticProblem::new`](super::LogisticProblem::new).
+    /// Stores the kernel matrix within `budget` bytes, as [`LogisticProblem::new`](super::LogisticProblem::new).
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Without folds, where they differ in the number of outputs, and where there is not a label for every row of `gram`.
+    /// Without folds, if they differ in the number of outputs, and if there is not a label for every row of `gram`.
     pub fn new(
         gram: &'a dyn Gram,
         folds: &'a [Labels<'a>],
@@ -67,7 +69,7 @@ impl<'a> LogisticFolds<'a> {
     /// The logits at all rows for each fold, for every λ > 0 of `lambdas`, which descend; `settings` with Newton's method.
     ///
     /// # Errors
-    /// [`SolveError::NotFinite`] where the kernel matrix is not, and where `watch` stops the work.
+    /// [`SolveError::NotFinite`] if the kernel matrix is not, and if `watch` stops the work.
     pub fn path(
         &self,
         lambdas: &[f64],
@@ -99,8 +101,8 @@ impl<'a> LogisticFolds<'a> {
         Ok(logits)
     }
 
-    /// Moves every fold to a start for `lambda`: its last answer or, where that has a smaller objective, the two last
-    /// extrapolated.
+    /// Sets every fold to a start for `lambda`: its last solution or, if that has a smaller objective, the
+    /// extrapolation of the last two.
     fn begin(&self, folds: &mut [Fold<'_>], lambda: f64, watch: &dyn Watch) -> Result<(), Stopped> {
         let ahead = |fold: &Fold<'_>| {
             let [earlier, last] = &fold.known[..] else { return None };
@@ -122,7 +124,7 @@ impl<'a> LogisticFolds<'a> {
         Ok(())
     }
 
-    /// One Newton step of every fold that is not done; whether there is such a fold.
+    /// Takes one Newton step for every unfinished fold; returns whether there was one.
     fn step(
         &self,
         folds: &mut [Fold<'_>],
@@ -165,7 +167,7 @@ impl<'a> LogisticFolds<'a> {
         Ok(moved?.contains(&true))
     }
 
-    /// Computes what the coefficients give at the samples afresh for folds that look solved: those that are, are done.
+    /// Recomputes the fit at the samples for folds that appear solved; those that are solved are finished.
     fn confirm(
         &self,
         folds: &mut [Fold<'_>],
@@ -186,7 +188,7 @@ impl<'a> LogisticFolds<'a> {
         Ok(())
     }
 
-    /// The Newton steps of the folds that are not done; the products of all of them are made together.
+    /// The Newton steps of the unfinished folds, whose products are computed together.
     fn directions(
         &self,
         folds: &[Fold<'_>],
@@ -230,7 +232,7 @@ fn residuals(folds: &[Fold<'_>], settings: &LogisticSettings) -> Vec<Residual> {
     folds.par_iter().map(|fold| fold.residual(settings)).collect()
 }
 
-/// K times each of `vectors`, by one product with all of them side by side.
+/// K times each of `vectors`, by one product with all of them.
 fn multiplied(
     kernel: &dyn LinearOperator,
     vectors: &[&Matrix<f64>],

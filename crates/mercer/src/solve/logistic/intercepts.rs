@@ -7,10 +7,10 @@ use super::iterate::shift_rows;
 use super::labels::Labels;
 use super::loss::{Curvature, Loss};
 
-/// Newton steps at most.
+/// The most Newton steps.
 const STEPS: usize = 50;
 
-/// Moves the intercepts of f = `image` + 1bᵀ to where the loss is least, and hands back the loss there. O(n) a step.
+/// Sets the intercepts of f = `image` + 1bᵀ to the minimum of the loss, and returns that loss. O(n) a step.
 pub(super) fn settle(labels: &Labels<'_>, image: &Matrix<f64>, intercepts: &mut [f64]) -> Loss {
     let at = |b: &[f64]| {
         let mut f = image.clone();
@@ -21,7 +21,7 @@ pub(super) fn settle(labels: &Labels<'_>, image: &Matrix<f64>, intercepts: &mut 
     for _ in 0..STEPS {
         let pull = loss.pull();
         let size = pull.iter().map(|p| p * p).sum::<f64>().sqrt();
-        // As small as rounding in the sum lets it be.
+        // The gradient is at the limit of rounding.
         if size <= 4.0 * f64::EPSILON * (1.0 + norm(&loss.gradient) * (labels.nrows() as f64).sqrt()) {
             break;
         }

@@ -1,4 +1,4 @@
-//! Where a solver stands: coefficients, what they give at the samples, and how far that is from stationary.
+//! The iterate of a solver: coefficients, the fit at the samples, and the residual.
 
 use crate::data::Matrix;
 use crate::linalg::vectors::add_multiple;
@@ -10,7 +10,7 @@ use super::labels::Labels;
 use super::loss::Loss;
 use super::products::Products;
 
-/// Coefficients with what they give at the samples.
+/// Coefficients with the fit at the samples.
 #[derive(Debug, Clone)]
 pub(super) struct Iterate {
     /// a.
@@ -22,13 +22,13 @@ pub(super) struct Iterate {
 }
 
 impl Iterate {
-    /// f = 0.
+    /// The iterate with f = 0.
     pub fn zero(rows: usize, outputs: usize) -> Self {
         let zeros = Matrix::zeros(rows, outputs);
         Self { dual: zeros.clone(), image: zeros, intercepts: vec![0.0; outputs] }
     }
 
-    /// With these coefficients.
+    /// The iterate with these coefficients.
     pub fn new(
         products: &Products<'_>,
         dual: Matrix<f64>,
@@ -41,7 +41,7 @@ impl Iterate {
         Ok(at)
     }
 
-    /// Computes Ka afresh.
+    /// Recomputes Ka.
     pub fn look(&mut self, products: &Products<'_>, watch: &dyn Watch) -> Result<(), Stopped> {
         products.exact().apply(&mut self.image, &self.dual, watch)
     }
@@ -66,18 +66,18 @@ pub(super) fn shift_rows(f: &mut Matrix<f64>, factor: f64, b: &[f64]) {
     }
 }
 
-/// What is to become zero.
+/// The residual.
 pub(super) struct Residual {
     /// λa + g.
     pub entries: Matrix<f64>,
     /// Σᵢ gᵢ; zero without intercepts.
     pub pull: Vec<f64>,
-    /// What is held against the tolerance.
+    /// The norm that is compared with the tolerance.
     pub size: f64,
 }
 
 impl Residual {
-    /// At coefficients `at` with this loss.
+    /// The residual at coefficients `at` with this loss.
     pub fn new(
         products: &Products<'_>,
         labels: &Labels<'_>,
@@ -98,7 +98,7 @@ impl Residual {
         Ok(Self::of(labels, entries, pull, own))
     }
 
-    /// At coefficients `at` with this loss, for λ > 0.
+    /// The residual at coefficients `at` with this loss, for λ > 0.
     pub fn penalised(labels: &Labels<'_>, lambda: f64, intercept: bool, at: &Iterate, loss: &Loss) -> Self {
         let mut entries = loss.gradient.clone();
         add_multiple(&mut entries, lambda, &at.dual);
@@ -114,17 +114,17 @@ impl Residual {
     }
 }
 
-/// Where a solver ended.
+/// The result of a solver.
 #[derive(Debug, Clone)]
 pub(super) struct Minimum {
     pub at: Iterate,
     /// Σᵢ wᵢ·loss there.
     pub loss: f64,
     pub status: Status,
-    /// What led there.
+    /// The algorithm.
     pub solver: &'static str,
     pub iterations: usize,
-    /// The residual's size.
+    /// The norm of the residual.
     pub residual: f64,
     /// Why the residual is not smaller.
     pub reasons: Vec<String>,

@@ -1,4 +1,4 @@
-//! What logistic regression is fitted to: the class of each row, and how much the row counts.
+//! The labels of logistic regression: the class and the weight of each row.
 
 use crate::data::Matrix;
 
@@ -11,10 +11,10 @@ pub struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// Rows of `classes` classes, each counting by its weight.
+    /// Weighted rows of `classes` classes.
     ///
     /// # Panics
-    /// Where a code is not below `classes`, there are fewer than two of those, or there is not a weight for every row.
+    /// If a code is not below `classes`, there are fewer than two of those, or there is not a weight for every row.
     #[must_use]
     pub fn new(codes: &'a [usize], classes: usize, weights: Vec<f64>) -> Self {
         assert!(classes >= 2 && codes.iter().all(|&code| code < classes), "codes of at least two classes");
@@ -58,14 +58,14 @@ impl<'a> Labels<'a> {
         (0..self.nrows()).map(|i| self.curvature_bound(i)).fold(0.0, f64::max)
     }
 
-    /// √(Σᵢ wᵢ²/n): what a residual is measured against, so that weights and λ may share any factor.
+    /// √(Σᵢ wᵢ²/n): the scale of residuals, so that weights and λ may share any factor.
     #[must_use]
     pub fn scale(&self) -> f64 {
         let squares: f64 = self.weights.iter().map(|w| w * w).sum();
         (squares / self.nrows() as f64).sqrt()
     }
 
-    /// Whether every row that counts is on the right side: its own class strictly ahead of all others.
+    /// Whether every row of positive weight is classified correctly, with its own class strictly ahead of all others.
     #[must_use]
     pub fn separated_by(&self, f: &Matrix<f64>) -> bool {
         (0..self.nrows()).filter(|&i| self.weights[i] > 0.0).all(|i| {

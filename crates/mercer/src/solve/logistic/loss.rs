@@ -7,7 +7,7 @@
 //! K classes      pₖ = e^(fₖ)/Σⱼ e^(fⱼ)          loss  w(log Σⱼ e^(fⱼ) − f_y)       g = w(p − e_y)    D = w(diag p − ppᵀ)
 //! ```
 //!
-//! Every exponential is of a number ≤ 0: no logit overflows.
+//! Every exponent is ≤ 0, so that no logit overflows.
 
 use rayon::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::design::logistic_row;
 
 use super::labels::Labels;
 
-/// Rows handled by one task: fixed, so that the order of summation is.
+/// Rows per task; constant, so that the order of summation is fixed.
 const CHUNK: usize = 512;
 
 /// Loss and first derivative at some logits.
@@ -31,7 +31,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// At the logits `f`.
+    /// The loss and gradient at the logits `f`.
     pub fn at(labels: &Labels<'_>, f: &Matrix<f64>) -> Self {
         let (n, m) = (f.nrows(), f.ncols());
         let (mut probabilities, mut gradient) = (Matrix::zeros(n, m), Matrix::zeros(n, m));
@@ -71,7 +71,7 @@ pub(super) fn row_gradient(labels: &Labels<'_>, i: usize, f: &[f64], g: &mut [f6
     logistic_row(f, labels.code(i), labels.weights()[i], &mut p, g);
 }
 
-/// D, with its weighted means taken out where there is an intercept.
+/// D, centred if there is an intercept.
 pub(super) struct Curvature<'a> {
     weights: &'a [f64],
     probabilities: &'a Matrix<f64>,
@@ -80,7 +80,7 @@ pub(super) struct Curvature<'a> {
 }
 
 impl<'a> Curvature<'a> {
-    /// At these probabilities.
+    /// The curvature at these probabilities.
     pub fn new(labels: &'a Labels<'_>, probabilities: &'a Matrix<f64>, intercept: bool) -> Self {
         let mut curvature = Self { weights: labels.weights(), probabilities, pooled: None };
         curvature.pooled = intercept.then(|| pseudo_inverse(curvature.sum()));
@@ -123,7 +123,7 @@ impl<'a> Curvature<'a> {
         sum
     }
 
-    /// (Σᵢ Dᵢ)⁺·v: the step of the intercepts that answers a gradient v. Zero without an intercept.
+    /// (Σᵢ Dᵢ)⁺·v: the Newton step of the intercepts for a gradient v. Zero without an intercept.
     pub fn pooled(&self, v: &[f64]) -> Vec<f64> {
         match &self.pooled {
             Some(inverse) => {
@@ -133,7 +133,7 @@ impl<'a> Curvature<'a> {
         }
     }
 
-    /// D·v for every row of `v`, into `out`, with the intercepts' answer to it: Dᵢ(vᵢ − c), c = (ΣD)⁺ ΣDᵢvᵢ. Hands back c.
+    /// D·v for every row of `v`, into `out`, with the intercepts eliminated: Dᵢ(vᵢ − c), c = (ΣD)⁺ ΣDᵢvᵢ. Returns c.
     pub fn apply(&self, v: &Matrix<f64>, out: &mut Matrix<f64>) -> Vec<f64> {
         let m = v.ncols();
         let mut sums = vec![0.0; m];
@@ -153,7 +153,7 @@ impl<'a> Curvature<'a> {
     }
 }
 
-/// The inverse of ΣD on the vectors it does not send to zero: for several classes it sends the vector of ones there.
+/// The pseudo-inverse of ΣD: for several classes the vector of ones is in its null space.
 fn pseudo_inverse(mut sum: Matrix<f64>) -> Matrix<f64> {
     let m = sum.nrows();
     let trace: f64 = (0..m).map(|k| sum.row(k)[k]).sum();
@@ -161,7 +161,7 @@ fn pseudo_inverse(mut sum: Matrix<f64>) -> Matrix<f64> {
         return Matrix::zeros(m, m);
     }
     if m > 1 {
-        // Ones are given a curvature of their own, and what no row curves a little of it.
+        // The vector of ones gets an artificial curvature, and directions without curvature get a small one.
         for k in 0..m {
             sum.row_mut(k).iter_mut().for_each(|entry| *entry += trace / (m * m) as f64);
             sum.row_mut(k)[k] += 1e-13 * trace;

@@ -5,17 +5,18 @@
 //! ```
 //!
 //! One logit for two classes; one per class, all penalised, for more. The intercepts b are not penalised. With p the
-//! probabilities and g = w(p − y), the gradient in a is K(λa + g) and the one in b is Σᵢgᵢ. What ends the work is
+//! probabilities and g = w(p − y), the gradient in a is K(λa + g) and the one in b is Σᵢgᵢ. The stopping rule bounds
 //!
 //! ```text
 //! (‖λa + g‖² + ‖Σᵢgᵢ‖²/n)^½ ≤ tol·(Σᵢwᵢ²/n)^½
 //! ```
 //!
-//! and not K times it, which is small long before a is right. Without weights that is ‖λa + p − y‖ ≤ tol itself.
+//! and not the gradient K(λa + g), which is small long before a is accurate. Without weights the rule is ‖λa + p − y‖ ≤
+//! tol.
 //!
-//! λ = 0 asks for maximum likelihood: where K is of low rank, as for the linear kernel, it may exist; a is then not unique and
-//! what ends the work is the gradient (tr gᵀKg/max kᵢᵢ + ‖Σᵢgᵢ‖²/n)^½. On separated classes it does not exist and that is an
-//! error.
+//! λ = 0 means maximum likelihood. The maximum may exist if K has low rank, as for the linear kernel; a is then not
+//! unique, and the stopping rule bounds the gradient (tr gᵀKg/max kᵢᵢ + ‖Σᵢgᵢ‖²/n)^½. For separable classes it does not
+//! exist, which is an error.
 
 mod cg;
 mod descent;
@@ -43,11 +44,11 @@ use iterate::{Iterate, Minimum};
 use loss::Loss;
 use products::Products;
 
-/// How the minimum is looked for.
+/// The algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogisticSolver {
-    /// Newton's method: each step by conjugate gradients, or for two classes by Cholesky where that is faster.
+    /// Newton's method: each step by conjugate gradients, or for two classes by Cholesky if that is faster.
     #[default]
     Newton,
     /// Gradient descent on all rows at once: a ← a − ε(λa + g). One product with K an iteration.
@@ -56,27 +57,27 @@ pub enum LogisticSolver {
     Sgd,
 }
 
-/// How the problem is solved.
+/// The settings of the solver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogisticSettings {
     /// λ ≥ 0.
     pub lambda: f64,
     /// Whether there are intercepts.
     pub intercept: bool,
-    /// How the minimum is looked for.
+    /// The algorithm.
     pub solver: LogisticSolver,
-    /// Gradient steps: ε > 0; none for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which [`LogisticSolver::Gd`] cannot diverge, and for
-    /// 1/(λ + ‖Dᵢ‖·kᵢᵢ), with which [`LogisticSolver::Sgd`] never overshoots the minimum of a row.
+    /// Gradient steps: ε > 0; `None` for 1/(λ + ‖D‖·λ̄), λ̄ ≥ λmax(K), with which [`LogisticSolver::Gd`] cannot
+    /// diverge, and for 1/(λ + ‖Dᵢ‖·kᵢᵢ), with which [`LogisticSolver::Sgd`] never overshoots the minimum of a row.
     pub step: Option<f64>,
     /// [`LogisticSolver::Sgd`]: the seed of the order of rows.
     pub seed: u64,
-    /// What the residual has to come down to.
+    /// The tolerance on the residual.
     pub tol: f64,
-    /// Iterations at most: Newton steps, gradient steps, passes.
+    /// The most iterations: Newton steps, gradient steps or passes.
     pub max_iter: usize,
 }
 
-/// An answer.
+/// A solution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogisticSolution {
     /// a, one column per output.
@@ -85,7 +86,7 @@ pub struct LogisticSolution {
     pub intercepts: Vec<f64>,
     /// Σᵢ wᵢ·loss at the rows.
     pub loss: f64,
-    /// How good the answer is; its residual is what is held against `tol`.
+    /// The report; its residual is the one compared with `tol`.
     pub report: Report,
 }
 
@@ -111,21 +112,21 @@ pub(crate) fn extrapolated(
     Some((dual, intercepts.collect()))
 }
 
-/// A kernel matrix and labels, ready to be solved for one λ after the other.
+/// A kernel matrix and labels, prepared for several λ in turn.
 pub struct LogisticProblem<'a> {
     products: Products<'a>,
     labels: Labels<'a>,
 }
 
 impl<'a> LogisticProblem<'a> {
-    /// Holds the kernel matrix within `budget` bytes: in single precision where that is enough for Newton steps at
-    /// λ ≥ `smallest`, else in double, else not at all, so that every product computes it again.
+    /// Stores the kernel matrix within `budget` bytes: in single precision if that is enough for Newton steps at λ ≥
+    /// `smallest`, otherwise in double; if neither fits, every product recomputes it.
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where there is not a label for every row of `gram`.
+    /// If there is not a label for every row of `gram`.
     pub fn new(
         gram: &'a dyn Gram,
         labels: Labels<'a>,
@@ -138,7 +139,7 @@ impl<'a> LogisticProblem<'a> {
         Ok(Self { products, labels })
     }
 
-    /// Whichever of two starts has the smaller objective at λ; the first where the other has none.
+    /// The one of two starts with the smaller objective at λ; the first if there is no other.
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.
@@ -156,7 +157,7 @@ impl<'a> LogisticProblem<'a> {
         Ok(if objective(other)? < objective(first)? { other } else { first })
     }
 
-    /// Solves for one λ, from another λ's answer where there is one.
+    /// Solves for one λ, starting from the solution for another λ if given.
     ///
     /// # Errors
     /// As [`SolveError`] says.

@@ -14,29 +14,29 @@ use super::labels::Labels;
 use super::loss::{Curvature, Loss};
 use super::products::Products;
 
-/// Halvings of a step before it is given up.
+/// The most halvings of a step.
 const HALVINGS: usize = 40;
 
-/// Share of the decrease promised by the slope that a step must bring.
+/// The fraction of the decrease predicted by the slope that a step must reach.
 const SUFFICIENT: f64 = 1e-4;
 
-/// What rounding of the objective may hide of a decrease, relative to it.
+/// The decrease that rounding errors may hide, relative to the objective.
 const ROUNDING: f64 = 1e-13;
 
-/// Steps without progress, at the limit of rounding, before the work ends.
+/// The most steps without progress, at the limit of rounding.
 pub(super) const STALLED: usize = 4;
 
-/// Up to this order a factor costs so little that conjugate gradients cannot win.
+/// The order up to which a factor is always faster than conjugate gradients.
 const SMALL: usize = 512;
 
-/// A factorisation costs about as much as one product with K for every 64 rows (measured at n = 4,600 and 10,000): a step
-/// that needs more has the next one factored.
+/// A factorisation costs about as much as one product with K for every 64 rows (measured at n = 4,600 and 10,000):
+/// after a step that needs more products, the next one uses a factor.
 const ROWS_PER_PRODUCT: usize = 64;
 
-/// Products that every step may take.
+/// The fewest products allowed for a step.
 const FEWEST_PRODUCTS: usize = 20;
 
-/// Products a step takes at most where no factor is to be had.
+/// The most products of a step if no factor can be used.
 pub(super) const MOST_PRODUCTS: usize = 2_000;
 
 /// Logits beyond this mean probabilities within 10⁻⁶ of 0 or 1.
@@ -87,7 +87,7 @@ pub(super) fn minimise(
             });
         }
         iterations += 1;
-        // Without a penalty the steps are damped by the size of the gradient, which keeps them quadratic in the end.
+        // Without a penalty the steps are damped by the size of the gradient, which preserves quadratic convergence.
         let damping = if lambda > 0.0 {
             lambda
         } else {
@@ -118,13 +118,12 @@ pub(super) fn minimise(
     }
 }
 
-/// Whether a loss has moved by no more than rounding.
+/// Whether a loss has changed by no more than rounding.
 pub(super) fn is_unchanged(before: f64, after: f64) -> bool {
     (after - before).abs() <= ROUNDING * before.abs()
 }
 
-/// How far a step is worked out: roughly where it starts from far away, and near the answer as far as it can still bring
-/// something (Eisenstat & Walker, 1996, choice 2).
+/// The tolerance of a step: loose far from the solution, and tight near it (Eisenstat & Walker, 1996, choice 2).
 pub(super) fn reduction(size: f64, previous: f64, tol: f64) -> f64 {
     let shrunk = size / previous;
     let forced = if previous.is_finite() { 0.9 * shrunk * shrunk } else { 0.1 };
@@ -145,7 +144,7 @@ impl Place {
         Self { at, logits, loss }
     }
 
-    /// The part of `direction` that brings the objective down enough: the whole of it, or a half, a quarter, …
+    /// The fraction of `direction` with a sufficient decrease of the objective: 1, a half, a quarter, …
     pub fn line_search(
         &self,
         labels: &Labels<'_>,
@@ -174,7 +173,7 @@ impl Place {
         Ok(step)
     }
 
-    /// What should be known about an answer without a penalty.
+    /// The warnings about a solution without a penalty.
     fn doubts(&self, lambda: f64) -> Vec<String> {
         if lambda > 0.0 || self.logits.entries().iter().all(|f| f.abs() <= CERTAIN) {
             return Vec::new();

@@ -6,7 +6,7 @@ use crate::watch::{Stopped, Watch};
 
 use super::labels::Labels;
 
-/// The kernel matrix, stored where it fits the memory.
+/// The kernel matrix, stored if it fits the memory.
 pub(super) struct Products<'a> {
     gram: &'a dyn Gram,
     stored: Option<Box<dyn Gram>>,
@@ -17,7 +17,7 @@ pub(super) struct Products<'a> {
 }
 
 impl<'a> Products<'a> {
-    /// Stores `gram` in the precision that λ ≥ `smallest` requires, or not at all beyond `budget` bytes.
+    /// Stores `gram` in the precision that λ ≥ `smallest` requires, if it fits `budget` bytes.
     pub fn new(
         gram: &'a dyn Gram,
         labels: &Labels<'_>,
@@ -28,7 +28,7 @@ impl<'a> Products<'a> {
         let n = gram.nrows();
         let diagonal = gram.diagonal().into_owned();
         let mut products = Self { gram, stored: None, left: budget, diagonal, all: (0..n).collect() };
-        // Rounded to single precision K moves by about ε·√n·max kᵢᵢ in norm. Ten times less than λ/‖D‖ does not show.
+        // Rounding to single precision changes K by about ε·√n·max kᵢᵢ in norm. A tenth of λ/‖D‖ is negligible.
         let moved = <f32 as Real>::EPSILON * (n as f64).sqrt() * products.largest_diagonal();
         let single = smallest > 10.0 * moved * labels.largest_curvature();
         let forms = [StoreAs::F32, StoreAs::F64];
@@ -47,7 +47,7 @@ impl<'a> Products<'a> {
         self.gram
     }
 
-    /// Whether a factor in double precision fits beside what is stored.
+    /// Whether a factor in double precision fits the remaining memory.
     pub fn factor_fits(&self) -> bool {
         StoreAs::F64.bytes(self.gram.nrows()) <= self.left
     }
@@ -62,7 +62,7 @@ impl<'a> Products<'a> {
         self.values()
     }
 
-    /// K to some six digits at least: enough for a direction, which an exact product then judges.
+    /// K to about six digits at least: enough for a direction, which an exact product then verifies.
     pub fn fast(&self) -> &dyn LinearOperator {
         self.stored.as_deref().unwrap_or(self.gram)
     }

@@ -20,7 +20,7 @@ impl Banded {
     }
 }
 
-/// B + λI = LLᵀ with L block bidiagonal, as what solving with it needs.
+/// B + λI = LLᵀ with L block bidiagonal, stored in the form used for solving.
 ///
 /// ```text
 /// LₖₖLₖₖᵀ = Bₖₖ + λI − EₖEₖᵀ      Eₖ = Bₖ,ₖ₋₁ Lₖ₋₁,ₖ₋₁⁻ᵀ
@@ -34,7 +34,7 @@ pub(super) struct BandedCholesky {
 }
 
 impl BandedCholesky {
-    /// Factors B + λI; none where it is not positive definite to working precision.
+    /// Factors B + λI; `None` if it is not positive definite to working precision.
     ///
     /// O(r·b²) for r rows in blocks of b.
     pub fn factor(band: &Banded, lambda: f64) -> Option<Self> {
@@ -72,7 +72,7 @@ impl BandedCholesky {
 
     /// Calls `visit` with each block of rows of L⁻¹X, row-major, and the number of its first row.
     ///
-    /// 4·r·b·m flops for X of r × m; two blocks are held at a time.
+    /// 4·r·b·m flops for X of r × m; two blocks are in memory at a time.
     pub fn forward(&self, x: MatRef<'_, f64>, mut visit: impl FnMut(usize, &[f64])) {
         let width = self.widths().max().unwrap_or(0);
         let mut solved = vec![0.0; width * x.ncols()];

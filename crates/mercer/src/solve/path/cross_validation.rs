@@ -11,7 +11,7 @@ use crate::watch::{Stopped, Watch};
 use super::banded::copy_rows;
 use super::{Inverse, RidgePath};
 
-/// Rows whose leverages one task computes for every λ: their part of Qᵀ stays in cache.
+/// Rows per task for the leverages of every λ: their part of Qᵀ stays in cache.
 const SLICE: usize = 128;
 
 impl RidgePath {
@@ -32,7 +32,8 @@ impl RidgePath {
             for i in 0..self.order {
                 let border = inverse.border.as_ref().map_or(0.0, |v| v[i]);
                 let own = diagonals[place][i] - border * border;
-                // Rounding can take all of a C that is almost zero, as it is where a row alone fixes the intercept.
+                // An entry of C that is almost zero, as for a row that alone determines the intercept, may be lost to
+                // rounding.
                 if own.is_nan() || own <= 0.0 {
                     return None;
                 }
@@ -94,7 +95,7 @@ impl RidgePath {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where `folds` does not have one entry per row.
+    /// If `folds` does not have one entry per row.
     pub fn k_fold(
         &mut self,
         folds: &[usize],

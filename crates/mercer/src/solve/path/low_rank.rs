@@ -1,9 +1,9 @@
 //! K ≈ GGᵀ by Cholesky with diagonal pivoting, a block of pivots at a time.
 //!
 //! The rows with the largest residual diagonal are the candidates of a block; a small pivoted Cholesky factorisation of
-//! their residuals keeps those that are not already explained by one another. The columns of all that are kept come from
-//! one matrix product, so the factor costs n·r² flops at full speed for rank r, a little more rank than with one pivot at
-//! a time, and the residual's trace is known exactly after every block.
+//! their residuals keeps those that are not already explained by one another. One matrix product gives the columns of
+//! all pivots of a block, so that the factor costs n·r² flops at full speed for rank r. The rank is slightly larger
+//! than with one pivot at a time, and the trace of the residual is known exactly after every block.
 
 use std::cmp::Ordering;
 
@@ -17,20 +17,21 @@ use crate::watch::{Stopped, Watch};
 /// Candidates of a block.
 const BLOCK: usize = 48;
 
-/// A candidate is kept where its pivot is at least this share of the largest residual.
+/// The smallest pivot of a candidate that is kept, relative to the largest residual.
 const SHARE: f64 = 0.1;
 
-/// The outlook is judged from this fraction of the allowed pivots on: the first ones say little, and cost little.
+/// The fraction of the allowed pivots from which the final rank is predicted: the first pivots are cheap and carry
+/// little information.
 const PATIENCE: usize = 4;
 
 /// Columns of a block that one task computes.
 const SLICE: usize = 256;
 
-/// Gᵀ, row-major with one row per pivot, with trace(K − GGᵀ) ≤ `tolerance`; none where that takes, or at the rate so far
-/// would take, more than `limit` pivots.
+/// Gᵀ, row-major with one row per pivot, with trace(K − GGᵀ) ≤ `tolerance`; `None` if that takes, or is predicted to
+/// take, more than `limit` pivots.
 ///
-/// Most kernels have eigenvalues that decay more slowly than a geometric series, so the rate falls as pivots are taken and
-/// the outlook is hopeful: where it is bad, the work is given up early. A wrong judgement costs time, not accuracy.
+/// The eigenvalues of most kernels decay more slowly than a geometric series, so the prediction is optimistic: if even
+/// it exceeds the limit, the factorisation stops early. A wrong prediction costs time, not accuracy.
 pub(super) fn low_rank_rows(
     order: usize,
     matrix: &[f64],
@@ -46,7 +47,7 @@ pub(super) fn low_rank_rows(
     loop {
         watch.check()?;
         let rank = rows.len() / n.max(1);
-        // Rounding can leave less than nothing; what is not a number stays so.
+        // Rounding can make a residual negative; NaN stays NaN.
         let left: f64 = residual.iter().map(|&d| if d < 0.0 { 0.0 } else { d }).sum();
         if left <= tolerance {
             return Ok(Some(rows));
@@ -63,7 +64,8 @@ pub(super) fn low_rank_rows(
     }
 }
 
-/// The indices of the `count` largest numbers. Ties are broken as if at random, for neighbours in a sorted table are alike.
+/// The indices of the `count` largest numbers. Ties are broken pseudo-randomly, since neighbours in a sorted table are
+/// similar.
 fn largest(values: &[f64], count: usize) -> Vec<usize> {
     let shuffled = |i: usize| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let descending = |&a: &usize, &b: &usize| -> Ordering {
@@ -78,7 +80,7 @@ fn largest(values: &[f64], count: usize) -> Vec<usize> {
     order
 }
 
-/// The candidates that are kept, in the order of their pivots, and the Cholesky factor of their residuals; none where no
+/// The candidates that are kept, in the order of their pivots, and the Cholesky factor of their residuals; `None` if no
 /// pivot is positive.
 fn independent(
     n: usize,
@@ -106,7 +108,7 @@ fn independent(
         open.remove(place);
         let step = kept.len();
         for (row, &earlier) in kept.iter().enumerate() {
-            // Column `row` of the factor at this pivot was left in c as the elimination went along.
+            // The elimination left column `row` of the factor at this pivot in c.
             lower[(step, row)] = c[(pivot, earlier)];
         }
         let root = value.sqrt();
@@ -127,7 +129,7 @@ fn independent(
     (size > 0).then(|| (kept.into_iter().map(|place| candidates[place]).collect(), lower))
 }
 
-/// The rows L⁻¹(K_P − G_P Gᵀ) for the pivots P, appended; and the residual diagonal that is left.
+/// The rows L⁻¹(K_P − G_P Gᵀ) for the pivots P, appended; and updates the residual diagonal.
 fn add_rows(
     n: usize,
     matrix: &[f64],

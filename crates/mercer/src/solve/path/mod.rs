@@ -15,14 +15,14 @@
 //! S_F (y_F − f₋F) = (C_FF)⁻¹ u_F        uᵢ/Cᵢᵢ for a single row
 //! ```
 //!
-//! because C is what the inverse of the (bordered) system leaves where the coefficients stand, and taking rows out of a
-//! system is a Schur complement in its inverse. Generalised cross-validation (Golub, Heath and Wahba 1979) is
-//! n‖S(y − f)‖²/(trace(I − H))² = n‖u‖²/(trace C)², the intercept counted in the trace.
+//! because C is the block of the inverse of the (bordered) system that belongs to the coefficients, and removing rows
+//! from a system is a Schur complement in its inverse. Generalised cross-validation (Golub, Heath and Wahba 1979) is
+//! n‖S(y − f)‖²/(trace(I − H))² = n‖u‖²/(trace C)², with the intercept included in the trace.
 //!
 //! SKS = QBQᵀ with B block tridiagonal serves every λ: B + λI has a Cholesky factor L in O(nb²), and with W = L⁻¹Qᵀ, a
 //! product of small matrices per block, M⁻¹ = WᵀW. An eigen-decomposition would make the steps for one λ cheaper still,
-//! but costs several times the reduction. Where SKS is GGᵀ to rounding with r ≪ n columns, all of this is done on the r × r
-//! matrix GᵀG = ZBZᵀ: with P = GZ, M⁻¹ = (I − P(B + λI)⁻¹Pᵀ)/λ.
+//! but costs several times the reduction. If SKS equals GGᵀ to rounding with r ≪ n columns, all of this applies to the
+//! r × r matrix GᵀG = ZBZᵀ: with P = GZ, M⁻¹ = (I − P(B + λI)⁻¹Pᵀ)/λ.
 
 mod banded;
 mod cross_validation;
@@ -47,14 +47,14 @@ use reduction::{Reduction, reduce};
 /// Columns that one task multiplies.
 const SLICE: usize = 128;
 
-/// The residual's trace that counts as rounding, in units of ε·trace K: the sums of squares that it is the rest of are no
-/// more exact.
+/// The trace of the residual that is treated as rounding error, in units of ε·trace K: it is a difference of sums of
+/// squares that are no more accurate.
 const ROUNDING: f64 = 8.0;
 
-/// The low-rank form is used where the trace it leaves out is at most this share of the smallest λ.
+/// The largest omitted trace for which the low-rank form is used, relative to the smallest λ.
 const NEGLIGIBLE: f64 = 1e-5;
 
-/// What is regressed on a kernel matrix, and how.
+/// The regression on a kernel matrix.
 #[derive(Debug, Clone, Copy)]
 pub struct PathProblem<'a> {
     /// One row per sample, one column per target.
@@ -78,7 +78,7 @@ pub struct PathSolution {
 
 /// A kernel matrix factored for every λ of a [`PathProblem`].
 ///
-/// Each question is answered once per λ, in the order of the problem; the answer is `None` where SKS + λI is not positive
+/// Every method returns one result per λ, in the order of the problem; it is `None` if SKS + λI is not positive
 /// definite to working precision.
 #[derive(Debug)]
 pub struct RidgePath {
@@ -89,7 +89,7 @@ pub struct RidgePath {
     basis: Basis,
     /// S[y] or S[y 1], one row per column of it.
     columns: Matrix<f64>,
-    /// The same in the basis.
+    /// The same, transformed to the basis.
     rotated: Matrix<f64>,
 }
 
@@ -117,7 +117,7 @@ impl Basis {
     }
 }
 
-/// The inverse C of a (bordered) system at one λ, as far as it is the same for all rows.
+/// The parts of the inverse C of a (bordered) system at one λ that are common to all rows.
 struct Inverse {
     lambda: f64,
     factor: BandedCholesky,
@@ -125,7 +125,7 @@ struct Inverse {
     dual: Matrix<f64>,
     /// b.
     intercepts: Vec<f64>,
-    /// M⁻¹s/√(sᵀM⁻¹s) where there is an intercept: C = M⁻¹ − vvᵀ.
+    /// M⁻¹s/√(sᵀM⁻¹s) if there is an intercept: C = M⁻¹ − vvᵀ.
     border: Option<Vec<f64>>,
 }
 
@@ -139,7 +139,7 @@ impl RidgePath {
     /// [`Stopped`] if `watch` requests it.
     ///
     /// # Panics
-    /// Where the matrix is not square, or targets or weights do not have as many rows.
+    /// If the matrix is not square, or targets or weights do not have as many rows.
     pub fn factor(gram: Matrix<f64>, problem: PathProblem<'_>, watch: &dyn Watch) -> Result<Self, Stopped> {
         let n = gram.nrows();
         assert!(gram.ncols() == n && problem.targets.nrows() == n, "a square matrix and a target per row");
@@ -218,7 +218,7 @@ impl RidgePath {
         self.root_weights.as_ref().map_or(1.0, |roots| roots[row])
     }
 
-    /// Forms Q where it is not formed yet.
+    /// Forms Q if it is not formed yet.
     fn form_rows(&mut self, watch: &dyn Watch) -> Result<(), Stopped> {
         let empty = Basis::Orthogonal { band: Banded::default(), rows: Vec::new() };
         self.basis = match std::mem::replace(&mut self.basis, empty) {
@@ -281,7 +281,7 @@ impl RidgePath {
         Ok(out)
     }
 
-    /// What every question needs, for each λ.
+    /// The factors and solutions for each λ that every method needs.
     fn inverses(&self, watch: &dyn Watch) -> Result<Vec<Option<Inverse>>, Stopped> {
         let (count, rank) = (self.columns.nrows(), self.rank());
         let rotated = products::view(&self.rotated);

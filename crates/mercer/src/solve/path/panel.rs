@@ -70,7 +70,7 @@ pub(super) fn factor_panel(panel: &mut Mat<f64>) -> Reflections {
     Reflections::new(v)
 }
 
-/// Factors the columns of `panel`, whose first row of interest is `top`, by halves (Elmroth and Gustavson 2000): almost
+/// Factors the columns of `panel` from row `top` on, by halves (Elmroth and Gustavson 2000): almost
 /// all of the work is in matrix products.
 fn factor_columns(panel: MatMut<'_, f64>, v: MatMut<'_, f64>, top: usize) {
     let (m, k) = (panel.nrows(), panel.ncols());

@@ -7,12 +7,12 @@
 //! A ← HᵀAH = A − YVᵀ − VYᵀ                          X = A V T⁻¹,  Y = X − ½ V T⁻ᵀVᵀX
 //! ```
 //!
-//! The update of one panel and the product A·V of the next are done tile by tile while a tile is in cache, so each entry
-//! comes from memory once per panel. 4n³/3 flops, all but O(n²b) in matrix products; the reduction to a tridiagonal
-//! matrix has as many, but half of them in products with one vector, at the speed of the memory.
+//! The update of one panel and the product A·V of the next are done tile by tile while a tile is in cache, so that each
+//! entry is read from memory once per panel. 4n³/3 flops, all but O(n²b) in matrix products; the reduction to a
+//! tridiagonal matrix has as many, but half of them in products with one vector, limited by memory bandwidth.
 //!
-//! Only the tiles on and below the diagonal are kept up. Tiles have a size that depends on n alone and every sum has a
-//! fixed order: the bits do not depend on the number of threads.
+//! Only the tiles on and below the diagonal are updated. The size of tiles depends only on n and every sum has a fixed
+//! order: the bits do not depend on the number of threads.
 
 use faer::{Mat, MatMut, MatRef};
 
@@ -24,14 +24,14 @@ use crate::watch::{Stopped, Watch};
 use super::banded::Banded;
 use super::panel::{Reflections, factor_panel};
 
-/// Columns of a panel: wide enough for products of matrices near full speed, and narrow because the cost of solving with
-/// B + λI grows with it. Of 16, 24, 32 and 48, 16 was the fastest for 20 values of λ at n = 2,000.
+/// Columns of a panel: wide enough for matrix products near full speed, and narrow because the cost of solving with B +
+/// λI grows with it. Of 16, 24, 32 and 48, 16 was the fastest for 20 values of λ at n = 2,000.
 pub(super) const WIDTH: usize = 16;
 
 /// Panels whose reflections are applied together when Q is formed.
 const GROUP: usize = 8;
 
-/// Rows of Qᵀ, or of what Q is applied to, that one task transforms.
+/// Rows of Qᵀ, or of the matrix that Q is applied to, per task.
 const SLICE: usize = 64;
 
 /// The band matrix and the reflections, whose vectors stand below the band in the buffer that held K.
@@ -44,7 +44,7 @@ pub(super) struct Reduction {
     panels: usize,
 }
 
-/// A change of A that was not made yet: A ← A − left·rightᵀ on the rows and columns from `first` on.
+/// A pending update of A: A ← A − left·rightᵀ on the rows and columns from `first` on.
 struct Pending {
     first: usize,
     /// [Y V]
@@ -77,7 +77,7 @@ pub(super) fn reduce(order: usize, mut matrix: Vec<f64>, watch: &dyn Watch) -> R
             break;
         }
         let mut below = panel.subrows_mut(end - start, order - end).to_owned();
-        // What fits below the last panel is a block of B as it is.
+        // The block below the last panel is a block of B without changes.
         if order - end <= WIDTH {
             band.below.push(below);
             continue;
@@ -107,7 +107,7 @@ pub(super) fn reduce(order: usize, mut matrix: Vec<f64>, watch: &dyn Watch) -> R
     Ok(Reduction { band, order, buffer: matrix, panels })
 }
 
-/// Columns `start..end` of the rows from `start` on, with the pending update made.
+/// Columns `start..end` of the rows from `start` on, after the pending update.
 fn block_column(
     matrix: &[f64],
     order: usize,
@@ -136,12 +136,13 @@ fn store_vectors(matrix: &mut [f64], order: usize, start: usize, end: usize, v: 
     view.submatrix_mut(end, start, order - end, end - start).copy_from(v);
 }
 
-/// Rows and columns of a tile, for at most some 24 rows of tiles: the partial sums of A·V take as many times n·WIDTH.
+/// Rows and columns of a tile, for at most some 24 rows of tiles: the partial sums of A·V take n·WIDTH numbers for
+/// each.
 fn tile_size(order: usize) -> usize {
     (order / 24).next_power_of_two().max(128)
 }
 
-/// The parts of `from..order` that whole tiles, counted from the first row of the matrix, cut it into.
+/// The parts of `from..order` on a grid of tiles that starts at the first row of the matrix.
 fn tiles(from: usize, order: usize, size: usize) -> Vec<std::ops::Range<usize>> {
     let cuts = (from / size + 1..).map(|k| k * size).take_while(|&cut| cut < order);
     let ends = cuts.chain([order]);
@@ -149,7 +150,7 @@ fn tiles(from: usize, order: usize, size: usize) -> Vec<std::ops::Range<usize>> 
     ends.map(|end| std::mem::replace(&mut start, end)..end).collect()
 }
 
-/// Makes the pending update on the rows and columns from `from` on, and multiplies them by V.
+/// Applies the pending update to the rows and columns from `from` on, and multiplies them by V.
 fn update_and_multiply(
     matrix: &mut [f64],
     order: usize,
@@ -198,7 +199,7 @@ fn update_and_multiply(
     Ok(sum_of_parts(scratch, &tiles, from, width))
 }
 
-/// A·V from what each row of tiles gave: its own rows, and the mirrored ones above.
+/// A·V from the partial sums of each row of tiles: its own rows, and the mirrored ones above.
 fn sum_of_parts(scratch: &[f64], tiles: &[std::ops::Range<usize>], from: usize, width: usize) -> Mat<f64> {
     let height = tiles.last().map_or(0, |rows| rows.end - from);
     let mut x = Mat::zeros(height, width);
@@ -213,7 +214,7 @@ fn sum_of_parts(scratch: &[f64], tiles: &[std::ops::Range<usize>], from: usize, 
     x
 }
 
-/// The update that HᵀAH asks for, from X = A·V.
+/// The update for HᵀAH, from X = A·V.
 fn next_update(first: usize, reflections: &Reflections, mut x: Mat<f64>) -> Pending {
     let v = &reflections.v;
     let (height, width) = (v.nrows(), v.ncols());
@@ -232,7 +233,7 @@ fn next_update(first: usize, reflections: &Reflections, mut x: Mat<f64>) -> Pend
 }
 
 impl Reduction {
-    /// The reflections of panels `first..last` as one block, and the row it starts to act on.
+    /// The reflections of panels `first..last` as one block, and the first row that it changes.
     fn reflections(&self, first: usize, last: usize) -> (usize, Reflections) {
         let top = (first + 1) * WIDTH;
         let view = MatRef::from_row_major_slice(&self.buffer, self.order, self.order);
@@ -286,7 +287,7 @@ impl Reduction {
     pub fn into_rows(mut self, watch: &dyn Watch) -> Result<(Banded, Vec<f64>), Stopped> {
         let n = self.order;
         watch.begin("orthogonal factor", cost(n));
-        // Qᵀ = …H₂ᵀH₁ᵀ grows from its last rows and columns: what is to the left of a group is still needed.
+        // Qᵀ = …H₂ᵀH₁ᵀ is built from its last rows and columns: reflections to the left of a group are still needed.
         let mut known = n;
         for (first, last) in self.groups().collect::<Vec<_>>().into_iter().rev() {
             let (top, reflections) = self.reflections(first, last);

@@ -13,20 +13,20 @@ use crate::watch::{Stopped, Watch};
 use super::reduction::WIDTH;
 use super::{PathProblem, PathSolution, RidgePath};
 
-/// Rows whose predictions one task makes.
+/// Rows per task for predictions.
 const SLICE: usize = 32;
 
-/// The residuals yᵢ − f(xᵢ) of the fits without the fold of row i, one row per sample and one column per target, at each
-/// λ of `problem`; none where a system is not positive definite. `folds` numbers the fold of every row from 0; each leaves
-/// at least one row in the others.
+/// The residuals yᵢ − f(xᵢ) of the fits without the fold of row i, one row per sample and one column per target, at
+/// each λ of `problem`; `None` if a system is not positive definite. `folds` numbers the fold of every row from 0; each
+/// leaves at least one row in the others.
 ///
-/// Exact either way, by refits or by [`RidgePath::k_fold`], whichever has fewer flops.
+/// Exact, by refits or by [`RidgePath::k_fold`], whichever takes fewer flops.
 ///
 /// # Errors
 /// [`Stopped`] if `watch` requests it.
 ///
 /// # Panics
-/// Where the matrix is not square, or targets, weights or folds do not have as many rows.
+/// If the matrix is not square, or targets, weights or folds do not have as many rows.
 pub fn cross_validate(
     gram: Matrix<f64>,
     problem: PathProblem<'_>,
@@ -53,13 +53,13 @@ fn prefers_refits(folds: &[usize], count: usize, lambdas: usize) -> bool {
 
 /// The residuals on each of `groups` of the fit on all rows outside of it, at each λ; 0 for rows in no group.
 ///
-/// 4m³/3 flops for each group that leaves m rows, whatever the number of λ; m² numbers beside `gram`.
+/// 4m³/3 flops for each group that leaves m rows, for any number of λ; m² numbers in addition to `gram`.
 ///
 /// # Errors
 /// [`Stopped`] if `watch` requests it.
 ///
 /// # Panics
-/// Where the matrix is not square, or targets or weights do not have as many rows.
+/// If the matrix is not square, or targets or weights do not have as many rows.
 pub fn refit(
     gram: &Matrix<f64>,
     problem: PathProblem<'_>,

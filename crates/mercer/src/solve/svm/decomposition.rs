@@ -1,9 +1,9 @@
-//! The working-set method: a few hundred variables at a time, solved in cache, then their kernel rows applied to all.
+//! The working-set method: solves for a few hundred variables in cache, then applies their kernel rows to all.
 //!
 //! Each round takes the variables that violate the optimality conditions most, solves the problem over them by
-//! [`Pairwise`] steps on their own small matrix, and adds the kernel rows of those that changed to f = Kβ. Variables
-//! at their bounds that have not violated anything for a while are frozen: neither rows nor sums extend to them until all
-//! others are optimal, when only the changes since they were frozen are made up for.
+//! [`Pairwise`] steps on their own small matrix, and adds the kernel rows of those that changed to f = Kβ. Variables at
+//! their bounds that have satisfied the conditions for several rounds are frozen: rows and sums exclude them until all
+//! others are optimal, and then only the changes since they were frozen are applied.
 
 use crate::gram::{
     BoxProblem, EXPENSIVE_VALUE, Ends, Gram, KeepRows, LeastAndGreatest, Policy, RowSums, Segment, TileMut,
@@ -20,41 +20,41 @@ use super::working_set::WorkingSet;
 /// Problems of at most this many variables are solved two variables at a time.
 const PAIRS: usize = 4096;
 
-/// The same where kernel values are expensive and all rows may be kept: pairs need the fewest rows.
+/// The same if kernel values are expensive and all rows may be cached: pairs need the fewest rows.
 const PAIRS_OF_EXPENSIVE_ROWS: usize = 16_384;
 
-/// Kernel rows that are computed together then.
+/// Kernel rows computed together in that case.
 const BATCH: usize = 16;
 
-/// Variables in a working set. A smaller set's matrix would fit the second-level cache, but more rounds, each with the kernel
-/// rows of what changed, cost more than slower steps do.
+/// Variables in a working set. The matrix of a smaller set would fit the second-level cache, but more rounds, each with
+/// the kernel rows of the changed variables, cost more than slower steps.
 const SET: usize = 1024;
 
 /// Steps that one round may take, per member of its working set.
 const STEPS_PER_MEMBER: usize = 100;
 
-/// The part of the violation that a round leaves within its working set.
+/// The fraction of the violation that a round leaves within its working set.
 const EAGERNESS: f64 = 0.2;
 
-/// Steps per variable, and the fewest, that a problem solved two variables at a time may take in single precision: one that needs
-/// more is at the mercy of rounding.
+/// Steps per variable, and the fewest, that a problem solved two variables at a time may take in single precision: one
+/// that needs more is dominated by rounding errors.
 const PATIENT_STEPS: usize = 100;
 const PATIENT_LEAST: usize = 50_000;
 
-/// Steps per variable, and the fewest, that an engine's own solver may take: where it needs more, Newton steps may help.
+/// Steps per variable, and the fewest, that an engine's own solver may take: if it needs more, Newton steps may help.
 const ENGINE_STEPS: u64 = 50;
 const ENGINE_LEAST: u64 = 1_000_000;
 
 /// Rounds without progress after which kernel rows in single precision count as too coarse.
 const FUTILE: u64 = 50;
 
-/// Rounds between looks for variables to freeze.
+/// Rounds between searches for variables to freeze.
 const FREEZE_EVERY: u64 = 2;
 
-/// Looks in a row that must find a variable idle before it is frozen.
+/// Consecutive searches that must find a variable idle before it is frozen.
 const PATIENCE: u8 = 2;
 
-/// The position of a variable that is not looked at.
+/// The position of a frozen variable.
 const AWAY: u32 = u32::MAX;
 
 /// Limits of one run.
@@ -66,7 +66,7 @@ pub(super) struct Limits {
     pub shrinking: bool,
 }
 
-/// What a run has used up.
+/// The work of a run so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spent {
     pub steps: u64,
@@ -87,29 +87,29 @@ impl Spent {
 pub(super) enum End {
     Converged,
     OutOfSteps,
-    /// A round changed nothing, though the conditions are violated: rounding is in the way.
+    /// A round changed nothing although the conditions are violated, due to rounding.
     Stalled,
-    /// Kernel values in single precision do not lead any further.
+    /// Kernel values in single precision are too coarse for further progress.
     Coarse,
 }
 
-/// Variables that are not looked at for now.
+/// Frozen variables.
 struct Frozen {
     variables: Vec<usize>,
-    /// Kβ for them when they were frozen.
+    /// Kβ of these variables when they were frozen.
     f: Vec<f64>,
-    /// β of all variables then.
+    /// β of all variables at that time.
     beta: Vec<f64>,
 }
 
-/// The state of a problem that is solved with kernel rows in `T`.
+/// The state of a solution with kernel rows in `T`.
 pub(super) struct Decomposition<'a, T: Element> {
     qp: &'a BoxQp,
     gram: &'a dyn Gram,
     limits: Limits,
     pub beta: Vec<f64>,
     pub spent: Spent,
-    /// The variables that are looked at, ascending; the next four belong to them.
+    /// The active variables, ascending; the next four fields belong to them.
     active: Vec<usize>,
     f: Vec<f64>,
     up: Vec<f64>,
@@ -118,10 +118,10 @@ pub(super) struct Decomposition<'a, T: Element> {
     /// Where each variable is in `active`.
     position: Vec<u32>,
     frozen: Vec<Frozen>,
-    /// Sums of kernel rows over the variables that are looked at; made when first needed.
+    /// Sums of kernel rows over the active variables; created on first use.
     rows: Option<Box<dyn RowSums + 'a>>,
     inner: Pairwise<T>,
-    /// Up to how many variables are solved two at a time.
+    /// The most variables that are solved two at a time.
     pairs: usize,
     /// Whether the inner problem is the whole one.
     seated_all: bool,
@@ -168,12 +168,13 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         self.f.copy_from_slice(f);
     }
 
-    /// Goes on with `qp`, which differs in its bounds alone, from `factor` times the present β. Kernel rows are kept.
+    /// Continues with `qp`, which differs only in its bounds, from `factor` times the present β. Kernel rows stay
+    /// cached.
     pub fn go_on_with(&mut self, qp: &'a BoxQp, factor: f64, limits: Limits) {
         for (v, beta) in self.beta.iter_mut().enumerate() {
             let (lower, upper) = (qp.lower[v], qp.upper[v]);
             let moved = (*beta * factor).clamp(lower, upper);
-            // What was at an end of its box stays there, whatever rounding says.
+            // A variable at an end of its box stays there exactly, despite rounding.
             let at = |end: f64| (moved - end).abs() <= 4.0 * f64::EPSILON * end.abs();
             *beta = if at(upper) {
                 upper
@@ -189,7 +190,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         self.look_at((0..qp.len()).collect());
     }
 
-    /// Looks at these variables; `f` is set already.
+    /// Makes these variables active; `f` is already set.
     fn look_at(&mut self, active: Vec<usize>) {
         for (k, &v) in active.iter().enumerate() {
             self.position[v] = k as u32;
@@ -246,7 +247,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         }
     }
 
-    /// Leaves as much of the problem as it can to the engine, where that has a solver of its own.
+    /// Lets the engine solve as much of the problem as it can, if it has its own solver.
     fn descend_by_engine(&mut self, watch: &dyn Watch) -> Result<(), Stopped> {
         let (qp, limits) = (self.qp, self.limits);
         let patient = (ENGINE_STEPS * qp.len() as u64).max(ENGINE_LEAST);
@@ -268,7 +269,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         Ok(())
     }
 
-    /// Chooses a working set and solves it; returns the steps it took and the kernel rows that changed weight.
+    /// Chooses a working set and solves it; returns the number of steps and the kernel rows whose weights changed.
     fn run_set(
         &mut self,
         ends: &[(f64, f64)],
@@ -276,7 +277,8 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         watch: &dyn Watch,
     ) -> Result<(Taken, Vec<(usize, f64)>), Stopped> {
         let groups = self.active_groups();
-        let set = self.set.choose(&groups, ends, &self.f, &self.up, &self.low, &self.active, &self.position);
+        let gradient = Ends { groups: &groups, up: &self.up, low: &self.low };
+        let set = self.set.choose(gradient, ends, &self.f, &self.active, &self.position);
         self.inner.seat(self.qp, &set);
         self.seated_all = false;
         self.fill_inner();
@@ -286,7 +288,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         Ok((taken, self.take_changes()))
     }
 
-    /// Two variables at a time over all that are looked at, kernel rows computed as they come to be needed and all kept.
+    /// Solves for two variables at a time among all active ones; kernel rows are computed on demand and all cached.
     fn run_pairs(&mut self, tolerance: f64, watch: &dyn Watch) -> Result<Taken, Stopped> {
         let everything = self.active.len() == self.qp.len();
         if !(everything && self.seated_all) {
@@ -304,7 +306,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
             let wanted: Vec<usize> = variables.iter().map(|&v| qp.rows[v]).collect();
             rows.rows(&wanted, TileMut { values: T::erase_mut(out), stride, rows: &[], columns: &columns });
         };
-        // Rows that are stored already are read as they are needed.
+        // Rows that are already stored are read on demand.
         let batch = if self.gram.cost() == 0 { 1 } else { BATCH };
         let mut source = Source { batch, fetch: &mut fetch };
         let most = match T::PRECISION {
@@ -352,7 +354,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         Ok(taken)
     }
 
-    /// Takes over the inner solution; returns the kernel rows that changed weight and by how much.
+    /// Applies the inner solution; returns the kernel rows whose weights changed, and the changes.
     fn take_changes(&mut self) -> Vec<(usize, f64)> {
         let mut terms = Vec::new();
         for (s, &v) in self.inner.slots.iter().enumerate() {
@@ -379,7 +381,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         Ok(ends)
     }
 
-    /// The sums of kernel rows over the variables that are looked at. The caller puts them back.
+    /// The sums of kernel rows over the active variables. The caller puts them back.
     fn take_rows(&mut self) -> Box<dyn RowSums + 'a> {
         self.rows.take().unwrap_or_else(|| self.row_sums(&self.columns(), self.limits.cache))
     }
@@ -406,7 +408,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         self.active_groups().into_iter().map(ends).collect()
     }
 
-    /// Freezes what has been idle for long enough, where that is a good part of all.
+    /// Freezes the variables that were idle for long enough, if they are a large part of all.
     fn freeze(&mut self, ends: &[(f64, f64)]) {
         for (group, &(least, most)) in self.active_groups().into_iter().zip(ends) {
             for k in group {
@@ -420,7 +422,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         }
     }
 
-    /// Freezes what has been idle for long enough.
+    /// Freezes the variables that were idle for long enough.
     fn set_aside(&mut self) {
         let (kept, gone): (Vec<usize>, Vec<usize>) =
             (0..self.active.len()).partition(|&k| self.idle[k] < PATIENCE);
@@ -438,7 +440,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         }
     }
 
-    /// Brings f up to date for everything and looks again at what violates the conditions or may come to.
+    /// Updates f for all variables, and reactivates those that violate the conditions or may do so.
     fn thaw(&mut self, watch: &dyn Watch) -> Result<Vec<(f64, f64)>, Stopped> {
         self.thaw_all(watch)?;
         let ends = self.ends(&self.f, &self.up, &self.low);
@@ -449,7 +451,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         Ok(ends)
     }
 
-    /// Looks at all variables, with no kernel rows kept.
+    /// Makes all variables active, without cached kernel rows.
     fn thaw_all(&mut self, watch: &dyn Watch) -> Result<(), Stopped> {
         let mut all = vec![0.0; self.qp.len()];
         self.active.iter().zip(&self.f).for_each(|(&v, f)| all[v] = *f);
@@ -469,7 +471,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
     }
 }
 
-/// The runs of slots that have a variable, and where the columns of these variables go in a row of all slots.
+/// The runs of occupied slots, and the positions of their variables' columns in a row of all slots.
 fn segments(slots: &[usize]) -> Vec<Segment> {
     let (mut segments, mut from, mut at) = (Vec::new(), 0, 0);
     for run in slots.chunk_by(|a, b| (*a == VACANT) == (*b == VACANT)) {

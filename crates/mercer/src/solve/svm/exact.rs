@@ -1,4 +1,4 @@
-//! Kβ from the matrix in double precision, and whether the answer stands up to it.
+//! Kβ from the matrix in double precision, and the verification of a solution with it.
 
 use crate::data::Matrix;
 use crate::gram::Gram;
@@ -42,10 +42,10 @@ fn at(
 /// Variables at each end of the gradient whose f is recomputed.
 const CANDIDATES: usize = 64;
 
-/// How much larger than the largest error seen the error elsewhere may be.
+/// The assumed ratio between the largest error anywhere and the largest error observed.
 const SAFETY: f64 = 4.0;
 
-/// An answer whose f was computed in single precision, and the matrix that it is held against.
+/// A solution whose f was computed in single precision, and the matrix for its verification.
 pub(super) struct Check<'a> {
     pub qp: &'a BoxQp,
     pub exact: &'a dyn Gram,
@@ -57,9 +57,9 @@ pub(super) struct Check<'a> {
 impl Check<'_> {
     /// Whether the violation is at most the tolerance in double precision.
     ///
-    /// f is recomputed for the variables at either end of the gradient, which decide. That leaves those further inside: they
-    /// could decide only with an error larger than their distance from the end, and the errors just seen, of hundreds of
-    /// variables, say how large errors are.
+    /// f is recomputed for the variables at both ends of the gradient, which determine the violation. Other variables
+    /// could do so only with an error larger than their distance from the end, and the observed errors of hundreds of
+    /// variables show how large errors are.
     pub fn holds(&self, watch: &dyn Watch, spent: &mut Spent) -> Result<bool, Stopped> {
         let qp = self.qp;
         let mut chosen: Vec<usize> = Vec::new();

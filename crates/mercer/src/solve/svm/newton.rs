@@ -1,10 +1,10 @@
-//! Newton steps on the free variables, where steps of two go back and forth.
+//! Newton steps on the free variables, for problems on which steps of two converge slowly.
 //!
-//! Where the kernel matrix of the free variables is badly conditioned, as that of a linear kernel always is, pairs approach the
-//! minimum over their face of the box slowly, and a system of equations gets there at once. With one variable p of each group
-//! given up for its equality constraint, the others move along d with
-//! (H + δI)d = −r, H_kl = K_kl − K_kp − K_pl + K_pp, r_k = g_k − g_p, as far as the first bound in the way, where that variable
-//! stays and the rest go on. The line search is exact, so δ slows d down but never misleads it.
+//! If the kernel matrix of the free variables is ill-conditioned, as for linear kernels, steps of two approach the
+//! minimum over their face of the box slowly, while a linear system gives it at once. With one variable p of each group
+//! eliminated by its equality constraint, the others move along d with (H + δI)d = −r, H_kl = K_kl − K_kp − K_pl +
+//! K_pp, r_k = g_k − g_p, up to the first bound, at which that variable stays while the others continue. The line
+//! search is exact, so δ can slow down convergence but not prevent it.
 
 use crate::gram::Combine;
 use crate::real::Precision;
@@ -13,29 +13,30 @@ use crate::tile::{Element, Simd, Vectorized};
 use super::pairwise::{Pairwise, VACANT};
 use super::problem::BoxQp;
 
-/// Most free variables that a system is set up for.
+/// The most free variables of a system.
 const LARGEST: usize = 512;
 
-/// Steps in a row, each ended by a bound.
+/// The most consecutive steps that end at a bound.
 const IN_A_ROW: usize = 12;
 
-/// The work of Newton steps is at most this part of that of the pairs before them, while they gain as much by it.
+/// The largest ratio of the work of Newton steps to that of the preceding steps of two, while they reduce the objective
+/// as efficiently.
 const SHARE: f64 = 0.25;
 
-/// How many times less they may work before they have shown what they are worth; most problems end before that.
+/// The factor by which that ratio is smaller before their efficiency is known; most problems end before that.
 const RESERVE: f64 = 8.0;
 
-/// How much less than by their share Newton steps work, at most.
+/// The largest factor by which that ratio is reduced.
 const MOST_RESERVE: f64 = 32.0;
 
-/// When to try a Newton step: what pairs and Newton steps have cost, in entries passed over, and gained.
+/// Decides when to try a Newton step, from the costs, in entries visited, and gains of steps of two and Newton steps.
 #[derive(Debug)]
 pub(super) struct Turns {
     /// Steps of two since the last Newton step.
     pairs: usize,
-    /// What they took off the objective.
+    /// Their reduction of the objective.
     gain: f64,
-    /// The number of steps at which to look again.
+    /// The number of steps at the next check.
     look: usize,
     reserve: f64,
 }
@@ -45,7 +46,7 @@ impl Turns {
         Self { pairs: 0, gain: 0.0, look: 0, reserve: RESERVE }
     }
 
-    /// A step of two was taken.
+    /// Records a step of two.
     pub fn took(&mut self, gain: f64) {
         self.pairs += 1;
         self.gain += gain;
@@ -57,15 +58,15 @@ impl Turns {
     }
 }
 
-/// Where a Newton step led.
+/// The result of a Newton step.
 struct Moved {
     gain: f64,
-    /// Whether a bound was in the way.
+    /// Whether a bound limited the step.
     blocked: bool,
 }
 
 impl<T: Element> Pairwise<T> {
-    /// Takes Newton steps where it is their turn; how many.
+    /// Takes Newton steps if they are due; returns their number.
     pub(super) fn newton(&mut self, qp: &BoxQp, turns: &mut Turns) -> usize {
         let slots: usize = (0..self.groups.len()).map(|g| self.looked_at(g).len()).sum();
         let pair = (3 * slots + 400) as f64;
@@ -88,7 +89,7 @@ impl<T: Element> Pairwise<T> {
                 break;
             }
         }
-        // Worth it where the same work in pairs would have gained less.
+        // Worthwhile if the same work in steps of two would have gained less.
         let worth = gain / work > turns.gain / (turns.pairs as f64 * pair);
         let reserve = if worth { 0.25 * turns.reserve } else { 4.0 * turns.reserve };
         let reserve = reserve.clamp(1.0, MOST_RESERVE);
@@ -96,7 +97,7 @@ impl<T: Element> Pairwise<T> {
         steps
     }
 
-    /// The free slots of each group whose rows are there.
+    /// The free slots of each group whose rows are available.
     fn free(&self, qp: &BoxQp) -> Vec<Vec<usize>> {
         let is_free = |&k: &usize| {
             let v = self.slots[k];
@@ -105,11 +106,11 @@ impl<T: Element> Pairwise<T> {
         (0..self.groups.len()).map(|g| self.looked_at(g).filter(is_free).collect()).collect()
     }
 
-    /// Moves the free slots towards the minimum over them; none where they have reached it to rounding.
+    /// Moves the free slots towards the minimum over them; `None` if they have reached it to rounding.
     fn newton_step(&mut self, qp: &BoxQp, free: &[Vec<usize>]) -> Option<Moved> {
         let (slots, moves) = self.direction(free)?;
         let slope: f64 = slots.iter().zip(&moves).map(|(&k, d)| d * (self.f[k] + self.up[k])).sum();
-        // Kd, for the slots that are looked at.
+        // Kd, for the active slots.
         let n = self.slots.len();
         let mut change = vec![0.0; n];
         for g in 0..self.groups.len() {
@@ -134,7 +135,7 @@ impl<T: Element> Pairwise<T> {
         if !(slope < 0.0 && step > 0.0 && step.is_finite()) {
             return None;
         }
-        // Ends are met exactly, as by pairs.
+        // Bounds are met exactly, as in steps of two.
         let moved = |((&k, &d), &room): ((&usize, &f64), &f64)| {
             let (to, end) = (self.beta[k] + step * d, end(k, d));
             let past = room <= step || (d > 0.0 && to >= end) || (d < 0.0 && to <= end);
@@ -150,9 +151,9 @@ impl<T: Element> Pairwise<T> {
         Some(Moved { gain, blocked: farthest <= best })
     }
 
-    /// The slots of a Newton step and how they move; none where no group has two free slots.
+    /// The slots of a Newton step and their direction; `None` if no group has two free slots.
     fn direction(&self, free: &[Vec<usize>]) -> Option<(Vec<usize>, Vec<f64>)> {
-        // The one given up in each group comes last; the others come with the place of theirs.
+        // The eliminated slot of each group comes last; each other slot is stored with the index of its eliminated one.
         let (mut slots, mut given_up) = (Vec::new(), Vec::new());
         for group in free.iter().filter(|group| group.len() > 1) {
             let (&last, others) = group.split_last()?;

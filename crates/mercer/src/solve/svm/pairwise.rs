@@ -1,7 +1,7 @@
 //! Sequential minimal optimisation on a stored matrix: two variables at a time, chosen to second order.
 //!
 //! Moving β_i up and β_j down by the same amount keeps their sum. Along that line the objective is quadratic, with slope −b for
-//! b = (f_j + low_j) − (f_i + up_i) and curvature a = K_ii + K_jj − 2K_ij, until one of the two comes to an end of its box or to the
+//! b = (f_j + low_j) − (f_i + up_i) and curvature a = K_ii + K_jj − 2K_ij, until one of the two reaches a bound or the
 //! kink of |β|. Fan, Chen and Lin (2005): i has the least f + up, j the largest b²/a.
 
 use std::ops::Range;
@@ -18,7 +18,8 @@ use super::working_set::first;
 
 /// A few variables of a problem with the part of the kernel matrix that belongs to them.
 ///
-/// Variables have slots. Each group of variables fills whole [`GROUP`]s of slots; what is left over can neither grow nor shrink.
+/// Variables have slots. Each group of variables fills whole [`GROUP`]s of slots; padding slots can neither grow nor
+/// shrink.
 pub(super) struct Pairwise<T> {
     /// The variable of each slot; [`VACANT`] where there is none.
     pub slots: Vec<usize>,
@@ -28,23 +29,23 @@ pub(super) struct Pairwise<T> {
     pub(super) shrunk: Shrunk,
     /// Rows of the matrix, each of as many entries as there are slots.
     pub kernel: Vec<T>,
-    /// Which of them is the row of a slot; [`VACANT`] where it is not there yet.
+    /// The row of each slot; [`VACANT`] if it is not available yet.
     pub(super) row_of: Vec<usize>,
     pub diagonal: Vec<f64>,
-    /// Kβ, over all variables of the problem and not only these.
+    /// Kβ with β over all variables of the problem, not only these.
     pub f: Vec<f64>,
     pub(super) up: Vec<f64>,
     pub(super) low: Vec<f64>,
     pub beta: Vec<f64>,
 }
 
-/// What a run has done.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Taken {
     /// Steps.
     pub steps: usize,
-    /// Whether it ended because kernel values contradict each other at the scale of the violation: rounding may make a step along
-    /// K_ii + K_jj − 2K_ij miss the minimum, and steps could go round in circles.
+    /// Whether it ended because kernel values are inconsistent at the scale of the violation: rounding of K_ii + K_jj −
+    /// 2K_ij may make steps miss the minimum, and they could cycle.
     pub coarse: bool,
 }
 
@@ -54,11 +55,11 @@ struct Step {
     i: usize,
     j: usize,
     size: f64,
-    /// The slope that the step brings to zero; 0 where an end of a box stopped it.
+    /// The slope that the step reduces to zero; 0 if a bound limited it.
     slope: f64,
 }
 
-/// Two slots to move, and what that promises.
+/// Two slots to change, and the predicted gain.
 struct Pair {
     first: usize,
     second: usize,
@@ -67,7 +68,7 @@ struct Pair {
     group: usize,
 }
 
-/// Steps that may miss their minimum by half the way before a matrix counts as coarse.
+/// Steps that may miss their minimum by half of their length before a matrix counts as coarse.
 const MISSES: usize = 32;
 
 /// A slot without a variable.
@@ -76,7 +77,7 @@ pub(super) const VACANT: usize = usize::MAX;
 /// Writes the kernel rows of some variables, row after row, each over all slots as they were seated.
 pub(super) type Fetch<'a, T> = dyn FnMut(&[usize], &mut [T]) + 'a;
 
-/// Where rows of the matrix come from while a run goes on.
+/// The source of matrix rows during a run.
 pub(super) struct Source<'a, T> {
     /// Rows that are fetched together.
     pub batch: usize,
@@ -101,7 +102,7 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// Takes in `variables`, ascending, without any row of their matrix.
+    /// Assigns `variables`, ascending, to slots, without any row of their matrix.
     pub fn seat(&mut self, qp: &BoxQp, variables: &[usize]) {
         self.slots.clear();
         self.groups.clear();
@@ -125,14 +126,14 @@ impl<T: Element> Pairwise<T> {
         self.low = vec![f64::NEG_INFINITY; n];
     }
 
-    /// Makes room for the whole matrix, which is the caller's to fill.
+    /// Allocates the whole matrix, which the caller fills.
     pub fn make_room(&mut self) {
         let n = self.slots.len();
         self.kernel.resize(n * n, T::default());
         self.row_of = (0..n).collect();
     }
 
-    /// Reads the diagonal off the whole matrix.
+    /// Copies the diagonal from the whole matrix.
     pub fn read_diagonal(&mut self) {
         let n = self.slots.len();
         for s in 0..n {
@@ -161,8 +162,8 @@ impl<T: Element> Pairwise<T> {
         &self.kernel[row * n..(row + 1) * n]
     }
 
-    /// Sees to it that the row of slot `s` is there, and with it those of the slots that violate the conditions most: they
-    /// are likely to be next, and several rows together cost little more than one.
+    /// Fetches the row of slot `s` if it is missing, together with those of the slots that violate the conditions most:
+    /// they are likely to be next, and several rows together cost little more than one.
     fn ensure(&mut self, s: usize, ends: Extremes, group: &Range<usize>, source: &mut Source<'_, T>) {
         if self.row_of[s] != VACANT {
             return;
@@ -220,7 +221,7 @@ impl<T: Element> Pairwise<T> {
         let mut taken = Taken { steps: 0, coarse: false };
         loop {
             let more = self.descend(qp, tolerance, most - taken.steps, source, watch);
-            // Whatever happens, f is right in every slot afterwards.
+            // In all cases f is up to date in every slot afterwards.
             let was_shrunk = self.grow();
             let more = more?;
             taken = Taken { steps: taken.steps + more.steps, coarse: more.coarse };
@@ -230,7 +231,7 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// As [`run`](Self::run), but with idle slots left out.
+    /// As [`run`](Self::run), without idle slots.
     fn descend(
         &mut self,
         qp: &BoxQp,
@@ -256,7 +257,7 @@ impl<T: Element> Pairwise<T> {
             if self.shrinking && taken.steps >= next_shrink {
                 next_shrink = taken.steps + self.patience();
                 if self.shrink(&ends) {
-                    // Slots have moved: choose again.
+                    // Slots have moved, so the pair must be chosen again.
                     last = Step::default();
                     continue;
                 }
@@ -284,8 +285,8 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// Brings f up to date with the last step and finds the pair that promises most among the groups whose violation is above
-    /// `tolerance`; also the ends of every group.
+    /// Updates f for the last step and finds the pair with the largest predicted gain among the groups whose violation
+    /// is above `tolerance`; also returns the ends of every group.
     fn best_pair(
         &mut self,
         last: Step,
@@ -317,7 +318,7 @@ impl<T: Element> Pairwise<T> {
         (ends, best)
     }
 
-    /// Adds the last step's change of f within a group; returns the extremes.
+    /// Adds the change of f by the last step within a group; returns the extremes.
     fn advance(&mut self, last: Step, group: &Range<usize>) -> Extremes {
         let (n, nothing): (_, &[T]) = (self.slots.len(), &[]);
         let row = |slot: usize| &self.kernel[self.row_of[slot] * n..][group.clone()];
@@ -326,8 +327,8 @@ impl<T: Element> Pairwise<T> {
         T::vectorize(Advance { f: &mut self.f[group.clone()], step: last.size, a, b, up, low })
     }
 
-    /// Moves β_i up and β_j down to the minimum between them, or as far as their boxes allow. Returns the step and by how much it
-    /// lowered the objective.
+    /// Moves β_i up and β_j down to the minimum between them, or as far as their bounds allow. Returns the step and the
+    /// decrease of the objective.
     fn exchange(&mut self, qp: &BoxQp, i: usize, j: usize, least: f64) -> (Step, f64) {
         let (vi, vj) = (self.slots[i], self.slots[j]);
         let slope = self.f[j] + self.low[j] - least;
@@ -336,7 +337,7 @@ impl<T: Element> Pairwise<T> {
         let (ceiling, ground) = (qp.ceiling(vi, self.beta[i]), qp.ground(vj, self.beta[j]));
         let (above, below) = (ceiling - self.beta[i], self.beta[j] - ground);
         let step = wanted.min(above).min(below);
-        // Ends are met exactly: what rounding leaves there would look like room.
+        // Bounds are met exactly: otherwise a rounding error would look like room to move.
         self.beta[i] = if step >= above { ceiling } else { self.beta[i] + step };
         self.beta[j] = if step >= below { ground } else { self.beta[j] - step };
         (self.up[i], self.low[i]) = qp.slopes(vi, self.beta[i]);

@@ -20,7 +20,7 @@ pub struct BoxQp {
     pub(super) lower: Vec<f64>,
     pub(super) upper: Vec<f64>,
     pub(super) start: Vec<f64>,
-    /// Variables of the first group; all of them where there is one group.
+    /// Variables of the first group; all of them if there is only one group.
     pub(super) first: usize,
 }
 
@@ -31,7 +31,7 @@ impl BoxQp {
     /// one variable per sample, in their order.
     ///
     /// # Errors
-    /// Where lengths differ or a bound is negative or not finite.
+    /// If lengths differ or a bound is negative or not finite.
     pub fn classify(rows: &[usize], positive: &[bool], c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("labels", positive.len()), ("bounds", c.len())])?;
         bounds(c)?;
@@ -50,7 +50,7 @@ impl BoxQp {
     /// The dual of ε-regression: minimise ½βᵀKβ − zᵀβ + ε Σ|β|, |βᵢ| ≤ Cᵢ, Σβ = 0, for targets z.
     ///
     /// # Errors
-    /// Where lengths differ, a bound or ε is negative, or a number is not finite.
+    /// If lengths differ, a bound or ε is negative, or a number is not finite.
     pub fn regress(rows: &[usize], targets: &[f64], epsilon: f64, c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("targets", targets.len()), ("bounds", c.len())])?;
         bounds(c)?;
@@ -76,7 +76,7 @@ impl BoxQp {
     /// The dual of one-class estimation: minimise ½αᵀKα, 0 ≤ αᵢ ≤ wᵢ, Σα = νΣw (Schölkopf et al. 2001, in LIBSVM's scale).
     ///
     /// # Errors
-    /// Where lengths differ, a weight is negative or not finite, or ν is not above 0 and at most 1.
+    /// If lengths differ, a weight is negative or not finite, or ν is not above 0 and at most 1.
     pub fn one_class(rows: &[usize], nu: f64, weights: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("weights", weights.len())])?;
         bounds(weights)?;
@@ -98,7 +98,8 @@ impl BoxQp {
     /// The positive samples' variables come first, then the negative ones', each in the order of the samples.
     ///
     /// # Errors
-    /// Where lengths differ, a weight is negative or not finite, or ν is not above 0 and at most what the smaller class allows.
+    /// If lengths differ, a weight is negative or not finite, or ν is not above 0 and at most what the smaller class
+    /// allows.
     pub fn nu_classify(
         rows: &[usize],
         positive: &[bool],
@@ -117,7 +118,7 @@ impl BoxQp {
         let (plus, minus) = upper.split_at(first);
         let (p, m) = (plus.iter().sum::<f64>(), minus.iter().sum::<f64>());
         let largest = 2.0 * p.min(m) / (p + m);
-        // Rounding of the sums must not refuse the largest ν itself.
+        // Rounding of the sums must not reject the largest feasible ν.
         if largest.is_nan() || nu > largest * (1.0 + 1e-12) {
             return Err(SolveError::InfeasibleNu { nu, largest });
         }
@@ -149,7 +150,7 @@ impl BoxQp {
     /// There are two variables per sample: first the αᵢ in the order of the samples, then the −αᵢ*.
     ///
     /// # Errors
-    /// Where lengths differ, a number is not finite, a bound is negative, or ν is not above 0 and at most 1.
+    /// If lengths differ, a number is not finite, a bound is negative, or ν is not above 0 and at most 1.
     pub fn nu_regress(rows: &[usize], targets: &[f64], nu: f64, c: &[f64]) -> Result<Self, SolveError> {
         lengths(rows.len(), &[("targets", targets.len()), ("bounds", c.len())])?;
         bounds(c)?;
@@ -172,7 +173,7 @@ impl BoxQp {
     /// The same problem, started from `start` in place of its own start. The equality constraints keep the sums of the new start.
     ///
     /// # Errors
-    /// Where the length differs or an entry is outside of its bounds.
+    /// If the length differs or an entry is outside of its bounds.
     pub fn starting_from(mut self, start: &[f64]) -> Result<Self, SolveError> {
         lengths(self.rows.len(), &[("starting values", start.len())])?;
         for (v, &value) in start.iter().enumerate() {
@@ -189,7 +190,7 @@ impl BoxQp {
         Ok(self)
     }
 
-    /// The same problem with its bounds, and its start with them, multiplied by `factor`.
+    /// The same problem with its bounds and its start multiplied by `factor`.
     pub(super) fn scaled(&self, factor: f64) -> Self {
         let times = |numbers: &[f64]| numbers.iter().map(|n| n * factor).collect::<Vec<f64>>();
         Self {
@@ -200,8 +201,8 @@ impl BoxQp {
         }
     }
 
-    /// The s for which sβ is best once the bounds have grown by a factor `ratio`, for the answer β to this problem and
-    /// f = Kβ: the objective along that ray is a parabola.
+    /// The s for which sβ minimises the objective after the bounds grow by a factor `ratio`, for the solution β of this
+    /// problem and f = Kβ: the objective along that ray is a parabola.
     pub(super) fn best_factor(&self, beta: &[f64], f: &[f64], ratio: f64) -> f64 {
         if self.start.iter().any(|b| *b != 0.0) {
             // The sums of the groups grow with the bounds.
@@ -230,7 +231,7 @@ impl BoxQp {
         &self.rows
     }
 
-    /// The slope of the objective's separable part at β for growing and for shrinking, infinite where the box is in the way.
+    /// The slopes of the objective's separable part at β for increasing and decreasing β, infinite at a bound.
     pub(super) fn slopes(&self, v: usize, beta: f64) -> (f64, f64) {
         let (q, e) = (self.linear[v], self.kink);
         let up = if beta >= self.upper[v] {
@@ -250,17 +251,17 @@ impl BoxQp {
         (up, low)
     }
 
-    /// How far β may grow along one slope: the value where it ends.
+    /// The largest β on the same linear piece.
     pub(super) fn ceiling(&self, v: usize, beta: f64) -> f64 {
         if self.kink > 0.0 && beta < 0.0 { self.upper[v].min(0.0) } else { self.upper[v] }
     }
 
-    /// How far β may shrink along one slope: the value where it ends.
+    /// The smallest β on the same linear piece.
     pub(super) fn ground(&self, v: usize, beta: f64) -> f64 {
         if self.kink > 0.0 && beta > 0.0 { self.lower[v].max(0.0) } else { self.lower[v] }
     }
 
-    /// Whether β is strictly inside of its box and on one slope.
+    /// Whether β is strictly inside of its box and of a linear piece.
     pub(super) fn is_free(&self, v: usize, beta: f64) -> bool {
         beta > self.lower[v] && beta < self.upper[v] && (self.kink == 0.0 || beta != 0.0)
     }
@@ -272,7 +273,7 @@ impl BoxQp {
     }
 }
 
-/// As much of `total` as fits into each bound, from the first on.
+/// Distributes `total` over the bounds, filling each from the first on.
 fn filled(total: f64, bounds: &[f64]) -> Vec<f64> {
     let mut left = total;
     bounds

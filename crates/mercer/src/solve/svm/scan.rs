@@ -1,4 +1,4 @@
-//! Passes over the gradient: the work that every step repeats, in vectors.
+//! Passes over the gradient, which every step repeats, in vector code.
 //!
 //! Kernel values come in single or double precision; sums are `f64`.
 
@@ -8,8 +8,8 @@ use crate::tile::{Element, Simd, Vectorized};
 /// Slots are processed in groups of this many: two of the widest vectors of `f64`.
 pub(super) const GROUP: usize = 16;
 
-/// The two ends of the gradient: where it is least among variables that may grow, and largest among those that may
-/// shrink. The difference is what the optimality conditions are violated by.
+/// The two ends of the gradient: its minimum among variables that may grow, and its maximum among those that may
+/// shrink. Their difference is the violation of the optimality conditions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Extremes {
     /// min f + up.
@@ -21,14 +21,14 @@ pub(super) struct Extremes {
 }
 
 impl Extremes {
-    /// By how much the optimality conditions are violated; negative infinity where there is nothing to exchange.
+    /// The violation of the optimality conditions; negative infinity if no pair can change.
     pub fn violation(self) -> f64 {
         self.most - self.least
     }
 }
 
 /// f += step·(a − b), then the extremes of f + up and f + low. All slices have the same length, a multiple of
-/// [`GROUP`]; where the step is 0, a and b are not looked at.
+/// [`GROUP`]; if the step is 0, a and b are not read.
 pub(super) struct Advance<'a, T> {
     pub f: &'a mut [f64],
     pub step: f64,
@@ -78,7 +78,7 @@ impl<T: Element> Vectorized<T> for Advance<'_, T> {
     }
 }
 
-/// The least value met and where, in each lane of two vectors.
+/// The least value so far and its position, in each lane of two vectors.
 struct Least<S: Simd<T = f64>> {
     value: [S::V; 2],
     place: [S::V; 2],
@@ -109,7 +109,7 @@ impl<S: Simd<T = f64>> Least<S> {
         }
     }
 
-    /// The least value and the first place it was met at.
+    /// The least value and its first position.
     #[inline(always)]
     fn finish(self, s: S) -> (f64, usize) {
         let mut found = (f64::INFINITY, usize::MAX);
@@ -133,8 +133,8 @@ fn lanes<S: Simd<T = f64>>(s: S, v: S::V) -> [f64; LANES] {
     out
 }
 
-/// The slot j that promises most together with a chosen i: the largest b²/a with b = f_j + low_j − (f_i + up_i) > 0 and
-/// a = K_ii + K_jj − 2K_ij, floored (Fan, Chen and Lin 2005, WSS 2). Yields the slot and its b²/a.
+/// The slot j with the largest predicted gain for a chosen i: the largest b²/a with b = f_j + low_j − (f_i + up_i) > 0
+/// and a = K_ii + K_jj − 2K_ij, floored (Fan, Chen and Lin 2005, WSS 2). Yields the slot and its b²/a.
 pub(super) struct Second<'a, T> {
     pub f: &'a [f64],
     pub low: &'a [f64],
@@ -147,7 +147,7 @@ pub(super) struct Second<'a, T> {
     pub least: f64,
 }
 
-/// The least curvature of a pair: the limit that the second-order rule was proven with.
+/// The lower bound on the curvature of a pair, as in the convergence proof of the second-order rule.
 pub(super) const CURVATURE_FLOOR: f64 = 1e-12;
 
 impl<T: Element> Vectorized<T> for Second<'_, T> {
@@ -164,7 +164,7 @@ impl<T: Element> Vectorized<T> for Second<'_, T> {
         // SAFETY: two vectors have at most as many lanes.
         let mut here = unsafe { [w.load(numbers.as_ptr()), w.load(numbers.as_ptr().add(lanes_))] };
         let next = w.splat((2 * lanes_) as f64);
-        // Fractions are compared crosswise: a division costs more than all the rest.
+        // Fractions are compared by cross-multiplication: a division would cost more than everything else.
         let (mut over, mut under) = ([zero; 2], [w.splat(1.0); 2]);
         let mut place = [w.splat(-1.0); 2];
         for k in (0..n).step_by(2 * lanes_) {

@@ -1,7 +1,8 @@
 //! Slots that stay at their bounds are left out of the passes over the gradient until the others are optimal (Joachims 1999).
 //!
-//! Those left out are moved behind the others, and the entries of kernel rows with them, so that a pass is over whole vectors still. Rows
-//! stay whole: what the steps since have changed in f is made up for without a kernel value being computed again.
+//! The slots left out are moved behind the others, together with their entries of kernel rows, so that passes are still
+//! over whole vectors. Rows stay complete: the changes of f by later steps are applied without computing kernel values
+//! again.
 
 use std::ops::Range;
 
@@ -11,18 +12,18 @@ use crate::tile::Element;
 use super::pairwise::Pairwise;
 use super::scan::GROUP;
 
-/// Which slots are left out, and where all have moved.
+/// The slots left out, and the permutation of all slots.
 #[derive(Debug, Default)]
 pub(super) struct Shrunk {
-    /// The variables in the order they were seated in.
+    /// The variables in the order in which they were assigned to slots.
     pub seats: Vec<usize>,
-    /// The seat of what is in each slot now.
+    /// The original slot of the variable in each slot.
     pub seat_of: Vec<usize>,
     /// Whether anything has moved.
     pub moved: bool,
-    /// The end of the slots of each group that are looked at.
+    /// The end of the active slots of each group.
     ends: Vec<usize>,
-    /// β when f was right in every slot; empty where it is.
+    /// β when f was last up to date in every slot; empty if it is.
     then: Vec<f64>,
 }
 
@@ -38,24 +39,25 @@ impl Shrunk {
     }
 }
 
-/// Steps per slot, and the fewest, between looks for slots to leave out: moving all rows costs about as much as some steps.
+/// Steps per slot, and the fewest, between searches for slots to leave out: moving all rows costs about as much as a
+/// few steps.
 const STEPS_PER_SLOT: usize = 3;
 const LEAST_STEPS: usize = 4_000;
 
 impl<T: Element> Pairwise<T> {
-    /// The slots of a group that are looked at.
+    /// The active slots of a group.
     pub(super) fn looked_at(&self, group: usize) -> Range<usize> {
         self.groups[group].start..self.shrunk.ends[group]
     }
 
-    /// Steps until the next look.
+    /// Steps until the next search.
     pub(super) fn patience(&self) -> usize {
         let looked_at: usize = (0..self.groups.len()).map(|g| self.looked_at(g).len()).sum();
         (STEPS_PER_SLOT * looked_at).max(LEAST_STEPS)
     }
 
-    /// Leaves out the slots that are inside of the ends (min f + up, max f + low) of their group on both sides, where they are a good
-    /// part of it; whether any slot has moved.
+    /// Leaves out the slots that are inside of the ends (min f + up, max f + low) of their group on both sides, if they
+    /// are a large part of it; returns whether any slot has moved.
     pub(super) fn shrink(&mut self, ends: &[(f64, f64)]) -> bool {
         let mut order: Vec<usize> = (0..self.slots.len()).collect();
         let mut new_ends = self.shrunk.ends.clone();
@@ -79,7 +81,7 @@ impl<T: Element> Pairwise<T> {
         true
     }
 
-    /// Looks at all slots again; whether any were left out.
+    /// Makes all slots active again; returns whether any were left out.
     pub(super) fn grow(&mut self) -> bool {
         let was_shrunk = !self.shrunk.then.is_empty();
         self.catch_up();
@@ -88,7 +90,7 @@ impl<T: Element> Pairwise<T> {
         was_shrunk
     }
 
-    /// Brings f up to date in the slots that are left out.
+    /// Updates f in the slots that are left out.
     fn catch_up(&mut self) {
         let n = self.slots.len();
         let changed: Vec<usize> =
@@ -102,7 +104,7 @@ impl<T: Element> Pairwise<T> {
         }
     }
 
-    /// Puts what is in slot `order[k]` into slot k.
+    /// Moves the content of slot `order[k]` to slot k.
     fn reorder(&mut self, order: &[usize]) {
         for numbers in [&mut self.diagonal, &mut self.f, &mut self.beta, &mut self.up, &mut self.low] {
             *numbers = order.iter().map(|&k| numbers[k]).collect();

@@ -1,4 +1,4 @@
-//! Solves a [`BoxQp`] and tells how good the answer is.
+//! Solves a [`BoxQp`] and reports on the quality of the solution.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,18 +13,18 @@ use super::exact::{Check, product};
 use super::problem::BoxQp;
 use crate::solve::error::SolveError;
 
-/// How a [`BoxQp`] is solved.
+/// The settings for solving a [`BoxQp`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SvmSettings {
-    /// The violation m(α) − M(α) of the optimality conditions to stop at, above 0: LIBSVM's stopping rule.
+    /// The tolerance on the violation m(α) − M(α) of the optimality conditions, above 0: LIBSVM's stopping rule.
     #[serde(with = "crate::data::number")]
     pub tol: f64,
-    /// Bytes of kernel rows that may be kept; `None` for a fifth of the memory there is.
+    /// Bytes of kernel rows that may be cached; `None` for a fifth of the memory.
     pub cache: Option<u64>,
     /// Whether variables that stay at their bounds are set aside for a while.
     pub shrinking: bool,
-    /// Steps of two variables at most; `None` for a hundred per variable and at least ten million.
+    /// The most steps of two variables; `None` for a hundred per variable and at least ten million.
     pub max_iter: Option<u64>,
 }
 
@@ -35,13 +35,13 @@ impl Default for SvmSettings {
     }
 }
 
-/// How good a solution is, from the gradient in double precision. Where kernel rows were in single precision and their errors
-/// too small to matter for the violation, the objective and the gap have those errors: about 10⁻⁶ of their size.
+/// The quality of a solution, from the gradient in double precision. If kernel rows were in single precision and their
+/// errors do not affect the violation, the objective and the gap have those errors: about 10⁻⁶ of their size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SvmReport {
-    /// How the solver ended.
+    /// The status.
     pub status: Status,
-    /// m(α) − M(α), at most the tolerance where the solver converged.
+    /// m(α) − M(α), at most the tolerance if the solver converged.
     pub violation: f64,
     /// ½βᵀKβ + qᵀβ + ε Σ|β|.
     pub objective: f64,
@@ -53,10 +53,10 @@ pub struct SvmReport {
     pub rounds: u64,
     /// Kernel values computed.
     pub evaluations: u64,
-    /// Why the solver ended before its stopping rule was met, where it can say.
+    /// Why the solver ended before its stopping rule was met, if known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
-    /// What else a user should know about the answer.
+    /// Further warnings about the solution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -69,9 +69,9 @@ pub struct Solution {
     /// The multiplier of each equality constraint: the mean of the gradient over the free variables of the group, or the
     /// middle of what the others allow where none is free.
     pub levels: Vec<f64>,
-    /// What rounding leaves uncertain in Kβ, and so in the levels.
+    /// The rounding error of Kβ, and hence of the levels.
     pub rounding: f64,
-    /// How good it is.
+    /// The report.
     pub report: SvmReport,
 }
 
@@ -89,20 +89,20 @@ impl Solution {
     }
 }
 
-/// Times that f may be recomputed exactly while kernel rows stay in single precision.
+/// The most exact recomputations of f while kernel rows stay in single precision.
 const REFINEMENTS: usize = 3;
 
 impl BoxQp {
     /// Solves the problem over `gram`.
     ///
-    /// Where `gram` is in single precision, `exact` is the same matrix in double: f = Kβ is checked against it where the
-    /// verdict hangs, recomputed with it where rounding could have changed the verdict, and in the last resort the solver
-    /// continues with it. Without `exact`, `gram` is what counts.
+    /// If `gram` is in single precision, `exact` is the same matrix in double: f = Kβ is checked against it at the ends
+    /// of the gradient, recomputed with it if rounding could have changed the stopping decision, and in the last resort
+    /// the solver continues with it. Without `exact`, `gram` counts as exact.
     ///
     /// O(kn) kernel values for k changed variables, n the variables not set aside.
     ///
     /// # Errors
-    /// Where a setting or row is out of range, the kernel has no finite value, or `watch` asks to stop.
+    /// If a setting or row is out of range, the kernel has no finite value, or `watch` asks to stop.
     pub fn solve(
         &self,
         gram: &dyn Gram,
@@ -117,14 +117,15 @@ impl BoxQp {
         run.finish(self)
     }
 
-    /// Solves the problem with its bounds multiplied by each of `scales`, in their order, each from the answer before: the
-    /// path along C, where these are ascending and the bounds 1.
+    /// Solves the problem with its bounds multiplied by each of `scales`, in their order, each from the previous
+    /// solution: the path along C, if these are ascending and the bounds 1.
     ///
-    /// An answer β at one scale is taken along as sβ with the s that is best in the larger box, which costs no kernel value. Kernel
-    /// rows are shared by the whole path. Answers are those of [`solve`](Self::solve) at each scale, within the tolerance.
+    /// A solution β at one scale gives the start sβ for the next, with the s that is best in the larger box, which
+    /// costs no kernel value. Kernel rows are shared by the whole path. Solutions are those of [`solve`](Self::solve)
+    /// at each scale, within the tolerance.
     ///
     /// # Errors
-    /// As [`solve`](Self::solve), and where a scale is not above 0 and finite.
+    /// As [`solve`](Self::solve), and if a scale is not above 0 and finite.
     pub fn solve_path(
         &self,
         scales: &[f64],
@@ -171,7 +172,7 @@ impl BoxQp {
     }
 }
 
-/// Solutions on their way, each going on from the one before.
+/// A sequence of solutions, each started from the one before.
 struct Run<'a> {
     gram: &'a dyn Gram,
     exact: Option<&'a dyn Gram>,
@@ -181,14 +182,14 @@ struct Run<'a> {
     state: State<'a>,
 }
 
-/// Where the variables are, by the precision of kernel rows.
+/// The state of the variables, by the precision of kernel rows.
 enum State<'a> {
     Nowhere,
     Single(Decomposition<'a, f32>),
     Double(Decomposition<'a, f64>),
 }
 
-/// Kβ for every variable, and how a run came to it.
+/// Kβ for every variable, and the outcome of the run.
 type Ended = (Vec<f64>, End);
 
 impl<'a> Run<'a> {
@@ -223,7 +224,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Goes on from the answer to `last`, whose bounds are those of `qp` less a factor `ratio`.
+    /// Continues from the solution of `last`, whose bounds are those of `qp` divided by `ratio`.
     fn go_on(&mut self, last: &BoxQp, qp: &'a BoxQp, ratio: f64) -> Result<(), SolveError> {
         self.spent = Spent::default();
         let limits = self.limits(qp);
@@ -239,7 +240,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Solves to the tolerance, with f checked against the matrix in double precision where kernel rows are in single.
+    /// Solves to the tolerance, with f checked against the matrix in double precision if kernel rows are in single.
     fn finish(&mut self, qp: &'a BoxQp) -> Result<Solution, SolveError> {
         if let Some((f, end)) = self.in_single(qp)? {
             let State::Single(block) = &self.state else { unreachable!("it was in single precision") };
@@ -259,7 +260,7 @@ impl<'a> Run<'a> {
         self.report(qp, &block.beta, block.f(), end)
     }
 
-    /// The answer with kernel rows in single precision; none where these are not enough or not there.
+    /// The answer with kernel rows in single precision; `None` if these are not enough or not there.
     fn in_single(&mut self, qp: &'a BoxQp) -> Result<Option<Ended>, SolveError> {
         let (State::Single(block), Some(exact)) = (&mut self.state, self.exact) else { return Ok(None) };
         let (tolerance, watch, mut extra) = (self.settings.tol, self.watch, Spent::default());
@@ -362,8 +363,7 @@ fn level(
     }
 }
 
-/// How much more the separable part costs at β than at its least, given the multiplier: summed over all groups this is the
-/// duality gap.
+/// The separable part at β minus its minimum, given the multiplier: summed over all groups this is the duality gap.
 fn gap(qp: &BoxQp, group: std::ops::Range<usize>, level: f64, beta: &[f64], f: &[f64]) -> f64 {
     group
         .map(|v| {

@@ -1,9 +1,10 @@
-//! Which variables a round works on.
+//! The choice of the working set of a round.
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
-/// The variables of the last round, and how to choose the next ones.
+use crate::gram::Ends;
+
+/// The working set of the last round, from which the next one is chosen.
 pub(super) struct WorkingSet {
     size: usize,
     /// The last set, newest first.
@@ -22,15 +23,12 @@ impl WorkingSet {
     }
 
     /// The next set, ascending: half of it those that violate the conditions most, as many that may grow as may shrink,
-    /// and the rest from the last set, its newest members first.
-    #[allow(clippy::too_many_arguments, reason = "the state of the round, read once")]
+    /// and the other half from the last set, its newest members first.
     pub fn choose(
         &mut self,
-        groups: &[Range<usize>],
+        Ends { groups, up, low }: Ends<'_>,
         ends: &[(f64, f64)],
         f: &[f64],
-        up: &[f64],
-        low: &[f64],
         active: &[usize],
         position: &[u32],
     ) -> Vec<usize> {
@@ -70,7 +68,7 @@ impl WorkingSet {
     }
 }
 
-/// The places of the `count` least values, those of equal value by their place, ascending.
+/// The indices of the `count` least values, equal values by their index, ascending.
 pub(super) fn first(mut candidates: Vec<(f64, usize)>, count: usize) -> Vec<usize> {
     let order = |a: &(f64, usize), b: &(f64, usize)| -> Ordering { a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)) };
     if count == 0 {

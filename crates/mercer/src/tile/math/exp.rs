@@ -52,7 +52,7 @@ pub(super) fn exp_of_sum<S: Simd<T = f64>>(s: S, x: S::V, correction: S::V, shif
     let x = s.min(s.splat(711.0), s.max(s.splat(-747.0), x));
     let n = s.round(s.mul(x, s.splat(std::f64::consts::LOG2_E)));
     let r = s.mul_add(n, s.splat(-0.693_147_180_559_890_3), x);
-    // What rounding takes from the second step is put back: it is the larger part of the error.
+    // The rounding error of the second step, which dominates, is compensated.
     let low = s.mul_add(n, s.splat(-5.497_923_018_708_371e-14), correction);
     let sum = s.add(r, low);
     let lost = s.add(s.sub(r, sum), low);

@@ -1,4 +1,4 @@
-//! The logarithm, and powers by way of it.
+//! The logarithm, and powers computed from it.
 //!
 //! x = 2ᵉ·m with √½ < m ≤ √2; log m = 2 artanh s with s = (m−1)/(m+1).
 
@@ -18,7 +18,7 @@ const ARTANH: [f64; 8] = [
     0.131_007_213_835_034_9,
 ];
 
-/// ln 2: the first 42 bits, and the rest.
+/// ln 2: the first 42 bits, and the remainder.
 const LN_2: [f64; 2] = [0.693_147_180_559_890_3, 5.497_923_018_708_371e-14];
 
 /// The exponent e and m − 1, for positive normal x.
@@ -84,7 +84,7 @@ fn double_log<S: Simd<T = f64>>(s: S, e: S::V, f: S::V) -> (S::V, S::V) {
     (hi, s.add(s.add(lost, lost_again), small))
 }
 
-/// a + b rounded, and what rounding took (Knuth 1969).
+/// a + b rounded, and the rounding error (Knuth 1969).
 #[inline(always)]
 fn sum<S: Simd>(s: S, a: S::V, b: S::V) -> (S::V, S::V) {
     let sum = s.add(a, b);

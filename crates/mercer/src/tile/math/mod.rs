@@ -1,8 +1,8 @@
 //! Elementary functions on vectors, within 2 ulp of the true value in the ranges that each one states.
 //!
 //! Argument reductions and polynomials are written once over [`Simd`]. Single precision has its own exponential, the
-//! one function on the path of most kernels; its other functions go through `f64` and are rounded, which leaves an error
-//! of barely more than half an ulp. Coefficients are Chebyshev fits, with their errors.
+//! one function on the path of most kernels; its other functions go through `f64` and are rounded, with an error
+//! slightly above half an ulp. Coefficients are Chebyshev fits, with their errors.
 
 mod exp;
 mod hyperbolic;
@@ -41,7 +41,7 @@ fn odd<S: Simd, const N: usize>(s: S, x: S::V, coefficients: [f64; N]) -> S::V {
     s.mul_add(x, tail, x)
 }
 
-/// The lanes of `value` where `mask`, computed one by one with `f`; the others as they are.
+/// Replaces the lanes of `value` selected by `mask` by `f` of them, computed one by one.
 #[inline(always)]
 fn repair<S: Simd<T = f64>>(
     s: S,

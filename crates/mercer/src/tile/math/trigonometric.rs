@@ -1,12 +1,12 @@
 //! Sine, cosine and tangent.
 //!
 //! x = q·π/2 + r with |r| ≤ π/4; π/2 is split in three so that q times the first two parts is exact. Arguments above
-//! 10⁶ go one by one to the standard library, which reduces them with all the bits of π it takes.
+//! 10⁶ are passed one by one to the standard library, which reduces them with as many bits of π as necessary.
 
 use super::{odd, polynomial, repair};
 use crate::tile::simd::Simd;
 
-/// Largest argument that the vector reduction takes.
+/// The largest argument of the vector reduction.
 const LARGEST: f64 = 1e6;
 
 /// π/2 in three parts of 33, 33 and 53 bits.

@@ -25,7 +25,7 @@ pub enum InstructionSet {
     Portable,
 }
 
-/// A value of `MERCER_SIMD` that cannot be followed.
+/// An invalid value of `MERCER_SIMD`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstructionSetError {
@@ -38,9 +38,9 @@ pub enum InstructionSetError {
     /// An instruction set that this processor does not have.
     #[error("MERCER_SIMD is `{wanted}`, which this processor does not have; the widest it has is `{widest}`")]
     Unavailable {
-        /// The set asked for.
+        /// The requested set.
         wanted: InstructionSet,
-        /// The widest set there is.
+        /// The widest available set.
         widest: InstructionSet,
     },
 }
@@ -72,10 +72,10 @@ impl InstructionSet {
 
     /// The instruction set that `MERCER_SIMD` names, or the widest.
     ///
-    /// Programs call this when they start, so that a wrong value is reported and not ignored.
+    /// Programs call this at start-up, so that a wrong value is reported and not ignored.
     ///
     /// # Errors
-    /// [`InstructionSetError`] where the variable names no instruction set, or one that the processor does not have.
+    /// [`InstructionSetError`] if the variable names no instruction set, or one that the processor does not have.
     pub fn chosen() -> Result<Self, InstructionSetError> {
         static CHOSEN: OnceLock<Result<InstructionSet, InstructionSetError>> = OnceLock::new();
         let read = || Self::read(&std::env::var_os(VARIABLE).unwrap_or_default().to_string_lossy());

@@ -52,7 +52,7 @@ pub(crate) trait Simd: Copy {
     /// # Safety
     /// There must be room for them.
     unsafe fn store(self, to: *mut Self::T, v: Self::V);
-    /// Has the line of memory at `at` brought into the second-level cache, where the processor can. Any address will do.
+    /// Prefetches the cache line at `at` into the second-level cache, if the processor can. Any address is allowed.
     #[inline(always)]
     fn prefetch(self, at: *const Self::T) {
         let _ = at;
@@ -246,6 +246,6 @@ pub(super) fn each_instruction_set(f: impl Fn(InstructionSet)) {
 #[cfg(test)]
 pub(super) fn run_at<T: Element, W: Vectorized<T>>(set: InstructionSet, work: W) -> W::Output {
     assert!(set.is_available());
-    // SAFETY: just asked.
+    // SAFETY: checked above.
     unsafe { T::run_on(set, work) }
 }

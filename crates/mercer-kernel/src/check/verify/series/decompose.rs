@@ -1,4 +1,4 @@
-//! Functions of t taken apart into terms with known coefficients.
+//! Decomposes functions of t into terms with known coefficients.
 
 use num_traits::{One, Signed};
 
@@ -109,8 +109,8 @@ pub(super) fn decompose(m: &Monomial, c: &Q, radius: &mut Radius) -> Result<Vec<
     }
 }
 
-/// What a function of t^j with a singularity is, j, and whether it is the negative of that; its limit is added to `radius`.
-/// None where its coefficients are not known.
+/// The kind of a function of t^j with a singularity, j, and whether it is negated; its limit is added to
+/// `radius`. `None` if its coefficients are not known.
 fn with_a_singularity(atom: &Atom, e: &Q, radius: &mut Radius) -> Option<(Kind, usize, bool)> {
     // The first poles of tan and sec lie at π/2 > 1.57.
     let up_to_a_pole = |c: Q, j: usize| Limit { b: c * ratio(100, 157), j, closed: false };

@@ -1,6 +1,6 @@
 //! Power series with coefficients ≥ 0, for every n.
 //!
-//! A function of t is taken apart into terms t^m·g(t^j) whose coefficients are known in closed form and satisfy a
+//! A function of t is decomposed into terms t^m·g(t^j) whose coefficients are known in closed form and satisfy a
 //! two-term recurrence: exponentials and waves, (1 + bt)^e, log(1 + bt), asin, atan. On each class of n modulo a period
 //! every term has a fixed sign from some index on. From an index N on, one positive term then outweighs the negative
 //! ones for good where it does so at N and its ratio of successive coefficients is at least theirs: an inequality
@@ -28,7 +28,7 @@ const FARTHEST: usize = 160;
 /// The longest period.
 const LONGEST: usize = 48;
 
-/// Where a series converges absolutely.
+/// The region of absolute convergence of a series.
 #[derive(Debug, Clone, Default)]
 pub struct Radius(Vec<Limit>);
 
@@ -72,7 +72,7 @@ pub fn is_negative_at(function: &Form, n: usize) -> bool {
     sum.is_negative()
 }
 
-/// Where the power series of `function` converges, if every coefficient is shown to be ≥ 0.
+/// The region of convergence of the power series of `function`, if every coefficient is shown to be ≥ 0.
 ///
 /// # Errors
 /// Why that could not be shown.

@@ -6,7 +6,7 @@ use super::{FARTHEST, LONGEST, Ratio};
 use crate::check::exact::{self, Q, int, ratio};
 use crate::check::verify::polynomial::{self, Polynomial};
 
-/// What g is.
+/// The function g.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     /// e^(λu).
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Arctangent(Q),
     /// tan cu with c > 0: coefficients ≥ 0 without a two-term recurrence.
     Tangent(Q),
-    /// Coefficients known to be ≥ 0 and nothing else.
+    /// Coefficients known only to be ≥ 0.
     Positive,
 }
 
@@ -74,7 +74,7 @@ impl Term {
         if value.is_negative() { &self.high * value } else { &self.low * value }
     }
 
-    /// An upper bound of the coefficient of tⁿ; none where it is not known.
+    /// An upper bound of the coefficient of tⁿ; `None` if it is not known.
     pub(super) fn greatest_at(&self, n: usize) -> Option<Q> {
         if matches!(self.kind, Some(Kind::Tangent(_) | Kind::Positive)) {
             return None;
@@ -94,7 +94,7 @@ impl Term {
         Some(if self.low.is_negative() && self.high.is_positive() { -value.abs() } else { value })
     }
 
-    /// The coefficient of tⁿ in t^shift·g(t^step); none where it is too long to hold.
+    /// The coefficient of tⁿ in t^shift·g(t^step); `None` if it is too long to hold.
     pub(super) fn value(&self, n: usize) -> Option<Q> {
         let Some(k) = self.index(n) else { return Some(Q::zero()) };
         let power = |q: &Q| exact::pow(q, k as i64);
@@ -134,7 +134,7 @@ impl Term {
         })
     }
 
-    /// The ratio of coefficients one period apart; none where it is too long to hold.
+    /// The ratio of coefficients one period apart; `None` if it is too long to hold.
     pub(super) fn ratio(&self, class: usize, period: usize) -> Option<Ratio> {
         let steps = period / self.step;
         // k = k₀ + steps·y

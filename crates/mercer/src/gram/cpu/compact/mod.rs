@@ -1,4 +1,4 @@
-//! A kernel matrix stored in 16 bits an entry, for solvers that multiply by it many times and correct their answer.
+//! A kernel matrix stored with 16 bits per entry, for solvers that multiply by it many times and correct their answer.
 
 mod product;
 mod rounding;
@@ -15,7 +15,7 @@ use super::tiled::{GROUPS, bands_of};
 use product::{LANES, Sums, multiply};
 use rounding::{STEPS, Scale, round};
 
-/// Rows and columns of a tile: what a matrix of kernel values is visited by.
+/// Rows and columns of a tile, the unit in which kernel values are visited.
 const TILE: usize = COLUMNS_PER_VISIT;
 
 /// Entries of a tile.
@@ -24,10 +24,10 @@ const ENTRIES: usize = TILE * TILE;
 /// Tiles beside each other whose products are added up in single precision.
 const TILES_PER_SUM: usize = 8;
 
-/// Right-hand sides that share a pass: the sums of more would not stay in the caches.
+/// Right-hand sides that share a pass; the sums of more would not fit the caches.
 const OUTPUTS_PER_PASS: usize = 8;
 
-/// A symmetric matrix in 16 bits an entry: n² bytes, and products as fast as memory gives them.
+/// A symmetric matrix with 16 bits per entry: n² bytes, and products limited by memory bandwidth.
 ///
 /// The matrix is cut into tiles of 256 × 256, of which those on and below the diagonal are kept. In each of them
 ///
@@ -35,17 +35,19 @@ const OUTPUTS_PER_PASS: usize = 8;
 /// k = middle + step·code,    code = −32,765 … 32,765,    step = (greatest − least)/65,530,
 /// ```
 ///
-/// which is finer than a floating-point format of 16 bits but for values far below the range of their tile, and twice as
-/// fine as codes around 0 where values have one sign. Codes are rounded by chance, so that the errors E are independent, of
-/// mean 0 and with a standard deviation of √(1/6) steps on average. So |Ev| is about √(n/6)·step·|v|
-/// ([`rounding`](Self::rounding)): with values from 0 to 1 and n = 100,000 that is 0.002·|v|, and the norm of E is twice that.
+/// which is finer than a floating-point format of 16 bits except for values far below the range of their tile, and
+/// twice as fine as codes around 0 if all values have one sign. Codes use stochastic rounding, so that the errors E are
+/// independent, have mean 0 and a standard deviation of √(1/6) steps on average. Hence |Ev| is about √(n/6)·step·|v|
+/// ([`rounding`](Self::rounding)): with values from 0 to 1 and n = 100,000 that is 0.002·|v|, and the norm of E is
+/// twice that.
 ///
-/// A product reads every code once, for its row and its column and for up to eight right-hand sides. Numbers are summed in
-/// `f32` along 2,048 columns or 256 rows at most, beyond that in `f64`, in an order that only the shape of the matrix fixes.
+/// A product reads every code once, for its row and its column and for up to eight right-hand sides. Numbers are summed
+/// in `f32` along at most 2,048 columns or 256 rows, and beyond that in `f64`, in an order that depends only on the
+/// shape of the matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::gram) struct CompactGram {
     n: usize,
-    /// The codes of tile (i, j), j ≤ i, are the (i(i+1)/2 + j)-th, row after row. Tiles at the edge are filled up.
+    /// The codes of tile (i, j), j ≤ i, are the (i(i+1)/2 + j)-th, row after row. Tiles at the edge are padded.
     codes: Vec<i16>,
     scales: Vec<Scale>,
 }
@@ -112,12 +114,12 @@ impl CompactGram {
         Ok(Self { n, codes, scales })
     }
 
-    /// What [`rounding`](Self::rounding) would be for a matrix of order n whose tiles have values this far apart.
+    /// The value of [`rounding`](Self::rounding) for a matrix of order n whose tiles have values this far apart.
     pub fn rounding_over(n: usize, range: f64) -> f64 {
         (n as f64 / 6.0).sqrt() * range / STEPS
     }
 
-    /// What |Ev|/|v| is about, for the errors E of the entries: √n times their root mean square.
+    /// An estimate of |Ev|/|v| for the errors E of the entries: √n times their root mean square.
     pub fn rounding(&self) -> f64 {
         let mut squares = 0.0;
         for (band, scales) in self.bands() {
@@ -164,7 +166,7 @@ impl CompactGram {
             let partial = Sums { rows: &mut working.lanes, cols: &mut working.cols };
             multiply(codes, &of_rows, &working.scaled, partial);
             for o in 0..outputs {
-                // What the middle adds is the same for every row.
+                // The contribution of the middle is the same for every row.
                 working.constant[o] += middle * rhs.total(o, j);
                 if j < band {
                     let constant = middle * rhs.total(o, band);
@@ -188,7 +190,7 @@ impl CompactGram {
     }
 }
 
-/// What is beyond the last row or column is a value of the tile, so that it does not widen the range.
+/// Padding beyond the last row or column repeats a value of the tile, so that it does not widen the range.
 fn fill_up(values: &mut [f32], rows: usize, cols: usize) {
     let value = values[0];
     values.chunks_exact_mut(TILE).take(rows).for_each(|row| row[cols..].fill(value));
@@ -213,7 +215,7 @@ struct Narrow {
     /// The sum over each band, output after output.
     totals: Vec<f64>,
     largest: Vec<f64>,
-    /// What steps are divided by before they are narrowed.
+    /// The divisor of steps before they are rounded to single precision.
     unit: f64,
 }
 
@@ -252,7 +254,7 @@ struct Working {
     cols: Vec<f32>,
     /// The numbers of the columns of one tile, times its step.
     scaled: Vec<f32>,
-    /// What every row of the band has in common.
+    /// The contribution common to every row of the band.
     constant: Vec<f64>,
 }
 

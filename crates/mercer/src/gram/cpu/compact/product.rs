@@ -1,4 +1,4 @@
-//! Codes of a tile times numbers of its rows and of its columns, in one pass.
+//! The products of a tile's codes with vectors on its rows and on its columns, in one pass.
 
 use crate::tile::{Element, Simd, Vectorized};
 
@@ -51,7 +51,7 @@ impl<const O: usize> Vectorized<f32> for Pass<'_, O> {
 
     #[inline(always)]
     fn run<S: Simd<T = f32>>(self, s: S) {
-        // As many rows together as have their sums and their numbers in registers.
+        // As many rows at a time as fit the registers with their sums and numbers.
         match S::REGISTER_ROWS / O {
             8.. => self.blocks::<S, 8>(s),
             4..8 => self.blocks::<S, 4>(s),

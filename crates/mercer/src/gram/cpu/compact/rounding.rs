@@ -7,20 +7,20 @@ use super::TILE;
 /// Steps between the least and the greatest value of a tile. A few codes are left over for rounding at both ends.
 pub(super) const STEPS: f64 = 65_530.0;
 
-/// The code that stands for the middle, before it is moved to 0.
+/// The code of the middle, before it is shifted to 0.
 const MIDDLE: f32 = 32_768.0;
 
-/// What the codes of a tile mean: k = middle + step·code.
+/// The scale of a tile's codes: k = middle + step·code.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Scale {
-    /// Where the codes are 0; not a number where a value of the tile is not finite.
+    /// The value of code 0; NaN if a value of the tile is not finite.
     pub middle: f64,
-    /// From one code to the next.
+    /// The difference between neighbouring codes.
     pub step: f64,
 }
 
 impl Scale {
-    /// The finest scale over `values`, with 0 on it where it is between them.
+    /// The finest scale over `values`; 0 is on it if it lies between them.
     fn of(values: &[f32]) -> Self {
         let Some((least, greatest)) = f32::vectorize(Range(values)) else {
             return Self { middle: f64::NAN, step: 0.0 };
@@ -38,10 +38,10 @@ impl Scale {
 
 /// Writes the codes of a tile whose first entry is at (`row`, `col`) of the matrix.
 ///
-/// Each value goes up or down by chance, with the probabilities that make its mean right. Errors are then independent of
-/// each other and of the values, and their matrix has a norm of about √n steps. Errors of rounding to the nearest code repeat
-/// where values do, in the tails of a kernel and on a grid of samples; such a matrix can have a norm of n steps. Chance is a hash
-/// of the place, so that the codes are the same in every run.
+/// Each value is rounded up or down at random, with probabilities that make its mean exact. Errors are then independent
+/// of each other and of the values, and their matrix has a norm of about √n steps. Errors of rounding to the nearest
+/// code repeat if values do, in the tails of a kernel and on a grid of samples; such a matrix can have a norm of n
+/// steps. The random bits are a hash of the entry's position, so that the codes are the same in every run.
 pub(super) fn round(values: &[f32], [row, col]: [usize; 2], codes: &mut [i16]) -> Scale {
     let scale = Scale::of(values);
     f32::vectorize(Rounding { values, scale, first: [row as u32, col as u32], codes });
@@ -110,7 +110,7 @@ impl Vectorized<f32> for Rounding<'_> {
     }
 }
 
-/// Bits of which each depends on all of `bits`.
+/// Mixes `bits`: each bit of the result depends on all of them.
 #[inline(always)]
 fn mixed(bits: u32) -> u32 {
     let bits = (bits ^ bits >> 16).wrapping_mul(0x7FEB_352D);

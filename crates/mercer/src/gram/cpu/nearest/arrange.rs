@@ -1,7 +1,8 @@
-//! Rows in an order in which neighbours stand together, so that whole tiles are out of reach of whole bands of queries.
+//! Reorders rows so that neighbours are adjacent, and bands of queries can skip whole tiles.
 //!
-//! A k-d tree (Bentley, 1975) that ends at tiles. Its boxes are compared in the arithmetic of the distances themselves: rounding
-//! is monotone, so the distance of two boxes is never above that of two points in them, not even by a rounding error.
+//! A k-d tree (Bentley, 1975) that ends at tiles. Boxes are compared in the same arithmetic as distances: rounding is
+//! monotone, so the computed distance of two boxes never exceeds that of two points in them, not even by a rounding
+//! error.
 
 use crate::data::with_samples;
 use crate::data::{AnySamples, Samples, Storage};
@@ -10,10 +11,10 @@ use crate::real::Real;
 
 use super::Metric;
 
-/// Columns up to which an arrangement is tried: boxes of many columns are all near each other.
+/// The most columns for which rows are arranged: boxes in many dimensions are all near each other.
 const MOST_COLUMNS: usize = 16;
 
-/// Queries and rows below which everything is looked at sooner than arranged.
+/// The fewest queries and rows for which arranging is faster than comparing all pairs.
 const LEAST_QUERIES: usize = 128;
 const LEAST_ROWS: usize = 1_024;
 
@@ -24,7 +25,7 @@ pub(in crate::gram::cpu) struct Arranged {
     pub samples: AnySamples<'static>,
     /// The means of their columns, summed in that order.
     pub means: Vec<f64>,
-    /// The number that each had before.
+    /// The original number of each sample.
     pub numbers: Vec<usize>,
     /// One per group.
     pub(super) groups: Vec<Group>,
@@ -35,11 +36,11 @@ pub(in crate::gram::cpu) struct Arranged {
 pub(super) struct Group {
     low: Vec<f64>,
     high: Vec<f64>,
-    /// The lowest number of a sample of the group before it was arranged.
+    /// The lowest original number of a sample of the group.
     pub least: usize,
 }
 
-/// Whether an arrangement is likely to be worth its O(nd log n).
+/// Whether arranging is likely to save more than its O(nd log n).
 pub(super) fn is_worthwhile(rows: &AnySamples<'_>, queries: &AnySamples<'_>) -> bool {
     let dense = !rows.is_sparse() && !queries.is_sparse();
     dense
@@ -78,7 +79,7 @@ impl Group {
         Self { low, high, least: numbers.iter().copied().min().unwrap_or(0) }
     }
 
-    /// The least measure, squared Euclidean or Manhattan distance, that a point of one box and one of the other can have.
+    /// A lower bound of the measure (squared Euclidean or Manhattan distance) between points of the two boxes.
     pub fn measure(&self, other: &Self, metric: Metric) -> f64 {
         let sides = self.low.iter().zip(&self.high).zip(other.low.iter().zip(&other.high));
         let gaps = sides.map(|((low, high), (l, h))| (l - high).max(low - h).max(0.0));

@@ -1,15 +1,16 @@
-//! The nearest rows: tiles of distances, and from each the few that may count.
+//! The nearest rows: tiles of distances, of which the few candidates are computed again exactly.
 //!
-//! Tiles are computed in single precision whatever the data, so a tile's value v is only known to be within some e of the
-//! squared distance. A row can be among the k nearest only where v ≤ d + e, with d the k-th smallest squared distance so far;
-//! those few are computed again from differences of coordinates in double precision, and that number alone decides. So
-//! the answer does not depend on how tiles are computed. Where so many pass that nothing is gained, which takes distances far
-//! below the spread of the data, tiles are computed again in double precision.
+//! Tiles are computed in single precision for data of either precision, so a tile's value v differs from the squared
+//! distance by up to some e. A row can be among the k nearest only if v ≤ d + e, with d the k-th smallest squared
+//! distance so far; the distances of these few rows are computed again from differences of coordinates in double
+//! precision, and only they decide. The answer therefore does not depend on how tiles are computed. If too many rows
+//! pass, which happens for distances far below the spread of the data, tiles are computed again in double precision.
 //!
-//! Where there are few columns, rows and queries are put in an order in which neighbours stand together, and most tiles are
-//! then out of reach.
+//! If there are few columns, rows and queries are reordered so that neighbours are adjacent, and most tiles can be
+//! skipped.
 //!
-//! No tile computes a Chebyshev or Minkowski distance: every row is then compared with every query in double precision.
+//! Tiles do not compute Chebyshev and Minkowski distances: every row is then compared with every query in double
+//! precision.
 
 mod arrange;
 mod every_row;
@@ -77,7 +78,8 @@ pub(super) fn nearest(
     Ok(answer(k, metric, found))
 }
 
-/// A power of two that brings the largest entry near 1; none where squares of the entries are normal numbers as they are.
+/// A power of two that brings the largest entry near 1; `None` if squares of the entries are normal numbers as they
+/// are.
 fn rescaling(samples: &AnySamples<'_>, asked: &AnySamples<'_>) -> Option<f64> {
     let largest = |samples: &AnySamples<'_>| with_samples!(samples, s => s.stored_values().iter().fold(0.0, |most: f64, v| most.max(v.to_f64().abs())));
     let largest = largest(samples).max(largest(asked));
@@ -99,7 +101,8 @@ fn scaled(samples: &AnySamples<'_>, factor: f64) -> AnySamples<'static> {
     AnySamples::F64(scaled.expect("the shape of samples that exist"))
 }
 
-/// The rows in groups of a tile. Not computed within the lock: a thread that waits for its part may take up work that needs them.
+/// The rows in groups of a tile. They are computed outside of the lock: a thread that waits for its part may take up
+/// work that needs them.
 fn arranged(rows: &CpuResident) -> &Arranged {
     match rows.arranged.get() {
         Some(arranged) => arranged,
@@ -165,18 +168,18 @@ impl PartialOrd for Near {
     }
 }
 
-/// What is looked for.
+/// The nearest rows to find.
 struct Search<'a> {
     rows: &'a AnySamples<'a>,
     queries: &'a AnySamples<'a>,
-    /// The means of the columns of `rows`, which both sides are centred on unless they are sparse.
+    /// The means of the columns of `rows`, on which both sides are centred unless they are sparse.
     centre: &'a [f64],
     k: usize,
     metric: Metric,
 }
 
 impl Search<'_> {
-    /// The measure that decides, from differences of coordinates.
+    /// The exact measure, from differences of coordinates.
     fn measure(&self, query: usize, row: usize) -> f64 {
         with_samples!(self.queries, x => with_samples!(self.rows, z => match self.metric {
             Metric::Euclidean => fold_differences(x, query, z, row, |sum, d| sum + d * d),
@@ -193,7 +196,7 @@ impl Search<'_> {
         }))
     }
 
-    /// The kernel whose values on tiles are the measure: of the distances that tiles compute.
+    /// The kernel whose values are the measure, for the distances that tiles compute.
     fn kernel(&self) -> Kernel {
         Kernel::from_expr(match self.metric {
             Metric::Euclidean => Expr::Pow(Box::new(Expr::Distance), Box::new(Expr::Number(2.0))),
@@ -243,7 +246,7 @@ mod tests {
         [Side::plain(samples, BAND), Side::plain(samples, TILE)]
     }
 
-    /// Tiles hold the measure itself: nothing is computed after the statistic.
+    /// Tiles hold the measure itself: there are no operations after the statistic.
     #[test]
     fn a_measure_is_one_statistic() {
         let samples = dense(2, vec![0.0; 2]);

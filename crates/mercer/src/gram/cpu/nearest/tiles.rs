@@ -1,4 +1,4 @@
-//! Tiles of distances and what is kept of them.
+//! Tiles of distances and the candidates kept from them.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::watch::{Stopped, Watch};
 use super::arrange::{Arranged, Group};
 use super::{Metric, Near, Search, TILE};
 
-/// One side of the search in groups that are worked on together: bands of queries, tiles of rows.
+/// One side of the search, in groups: bands of queries or tiles of rows.
 pub(super) struct Side<'a> {
     len: usize,
     size: usize,
@@ -44,13 +44,13 @@ impl<'a> Side<'a> {
         group * self.size..self.len.min((group + 1) * self.size)
     }
 
-    /// The number a sample had before it was arranged.
+    /// The original number of a sample.
     fn number(&self, place: usize) -> usize {
         self.arranged.map_or(place, |arranged| arranged.numbers[place])
     }
 }
 
-/// Both sides, packed for tiles of the measure in `T`, with what bounds the error of those.
+/// Both sides, packed for tiles of the measure in `T`, with bounds on the error of the tiles.
 pub(super) struct Tiles<'a, T: Element> {
     search: &'a Search<'a>,
     bands: &'a Side<'a>,
@@ -58,7 +58,7 @@ pub(super) struct Tiles<'a, T: Element> {
     pub(super) filler: Filler,
     pub(super) queries: Operand<T>,
     pub(super) rows: Operand<T>,
-    /// |x − c| of every query in the metric, c being what both sides are centred on.
+    /// |x − c| of every query in the metric, with c the centre of both sides.
     sizes: Vec<f64>,
     /// The largest |z − c| in each tile of rows.
     reaches: Vec<f64>,
@@ -87,8 +87,8 @@ impl<'a, T: Element> Tiles<'a, T> {
         let queries = Operand::new(&program, &plan, search.queries);
         let rows = Operand::new(&program, &plan, search.rows);
         // Higham (2002), section 3.1: a sum of d terms errs by at most d units of the sum of their sizes, and so does the
-        // measure that decides, in units of double precision. Rounding the centred coordinates, the final
-        // sum and the limit itself add a few more; a tenth covers what is of second order while dε is small.
+        // measure that decides, in units of double precision. Rounding the centred coordinates, the final sum and the
+        // limit itself add a few more; a tenth covers terms of second order while dε is small.
         let units = |epsilon: f64, terms: usize| 0.5 * epsilon * (terms as f64 + 12.0);
         let terms = if sparse { ncols } else { longest_sum(ncols) };
         let relative = 1.1 * (units(T::EPSILON, terms) + units(f64::EPSILON, ncols));
@@ -103,11 +103,11 @@ impl<'a, T: Element> Tiles<'a, T> {
         let double = T::EPSILON == f64::EPSILON;
         let (smallest, largest) =
             if double { (f64::MIN_POSITIVE, f64::MAX) } else { (f32::MIN_POSITIVE.into(), f32::MAX.into()) };
-        // A sum that may overflow says nothing, and below the smallest normal number errors are no longer relative.
+        // A sum that may overflow gives no bound, and below the smallest normal number errors are no longer relative.
         if scale > 0.25 * largest { f64::INFINITY } else { self.relative * (scale + smallest * (1.0 + size)) }
     }
 
-    /// Searches for the queries of every band that is still to be found, as far as tiles in `T` tell rows apart.
+    /// Searches for the queries of every unfinished band, if tiles in `T` are precise enough to tell rows apart.
     pub fn search(&self, found: &mut [Option<Vec<Vec<Near>>>], watch: &dyn Watch) -> Result<(), Stopped> {
         found.par_iter_mut().enumerate().filter(|(_, found)| found.is_none()).try_for_each_init(
             Scratch::default,
@@ -121,7 +121,7 @@ impl<'a, T: Element> Tiles<'a, T> {
         )
     }
 
-    /// The nearest rows of each query of a band; none where single precision does not tell rows apart.
+    /// The nearest rows of each query of a band; `None` if single precision does not tell rows apart.
     pub fn band(
         &self,
         band: usize,
@@ -170,7 +170,7 @@ impl<'a, T: Element> Tiles<'a, T> {
         Ok(Some(best.into_iter().map(|best| best.heap.into_sorted_vec()).collect()))
     }
 
-    /// The tiles in the order in which a band looks at them, each with the nearest that a row of it can be.
+    /// The tiles in the order in which a band visits them, each with a lower bound of its rows' measure.
     fn visits(&self, band: usize) -> Vec<(Near, usize)> {
         let mut visits: Vec<(Near, usize)> = (0..self.tiles.groups())
             .map(|tile| match (self.bands.group(band), self.tiles.group(tile)) {
@@ -192,7 +192,7 @@ struct Best {
 }
 
 impl Best {
-    /// Takes a row in where it is among the k nearest.
+    /// Adds a row if it is among the k nearest.
     fn offer(&mut self, near: Near) {
         if self.heap.len() < self.k {
             self.heap.push(near);
@@ -211,7 +211,7 @@ impl Best {
         }
     }
 
-    /// Whether neither `near` nor anything after it is among the k nearest.
+    /// Whether neither `near` nor any row after it is among the k nearest.
     fn is_settled(&self, near: Near) -> bool {
         self.heap.len() == self.k && self.heap.peek().is_some_and(|farthest| near > *farthest)
     }
