@@ -25,6 +25,13 @@ pub fn available() -> usize {
     cores.min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
 }
 
+/// The number of threads to start for a request, or all available ones for `None`. Results do not depend on it, and
+/// more than 16 threads per core only wait for each other.
+fn allowed(threads: Option<usize>) -> usize {
+    let available = available();
+    threads.map_or(available, |threads| threads.clamp(1, 16 * available))
+}
+
 /// Starts the threads for work outside of [`with`]. If the system cannot start as many, the calling thread does all of
 /// its work itself. Without this, such work panics where threads cannot be started.
 pub fn prepare() {
@@ -43,10 +50,9 @@ fn stay_on_this_thread() {
     }
 }
 
-/// Runs `work` on `threads` threads, all available ones for `None`.
+/// Runs `work` on `threads` threads, all available ones for `None`, at most 16 per core.
 pub fn with<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) -> R {
-    let threads = threads.unwrap_or_else(available).max(1);
-    match pool(threads) {
+    match pool(allowed(threads)) {
         Some(pool) => pool.install(work),
         None => {
             stay_on_this_thread();
@@ -58,7 +64,7 @@ pub fn with<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) ->
 /// As [`with`], on separate threads: for work that waits for other work of this process, which might need the same
 /// threads.
 pub fn apart<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) -> R {
-    match build(threads.unwrap_or_else(available).max(1)) {
+    match build(allowed(threads)) {
         Some(pool) => pool.install(work),
         None => {
             stay_on_this_thread();
@@ -82,4 +88,16 @@ fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
 
 fn build(threads: usize) -> Option<ThreadPool> {
     ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("mercer-{i}")).build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_huge_request_starts_few_threads() {
+        assert_eq!(allowed(Some(99_999)), 16 * available());
+        assert_eq!(with(Some(99_999), rayon::current_num_threads), 16 * available());
+        assert_eq!((allowed(Some(0)), allowed(None)), (1, available()));
+    }
 }
