@@ -510,18 +510,18 @@ fn advice(cell: Cell<'_>, column: &str, phase: Phase) -> String {
             ": it is a date, and the model was not trained with `--dates days`".to_owned()
         };
     }
+    let mut parts = text.split(|byte| b"/.-".contains(byte));
+    let is_part = |part: &[u8]| matches!(part.len(), 1 | 2 | 4) && part.iter().all(u8::is_ascii_digit);
+    if training && parts.clone().count() == 3 && parts.all(is_part) {
+        return format!(
+            "; it looks like a date: write dates as 2024-12-31 and read them with `--dates days`, or {drop}"
+        );
+    }
     if let Some(cause) = number_with_signs(cell) {
         return format!(": it has {cause}");
     }
     if !training {
         return String::new();
-    }
-    let mut parts = text.split(|byte| b"/.-".contains(byte));
-    let is_part = |part: &[u8]| matches!(part.len(), 1 | 2 | 4) && part.iter().all(u8::is_ascii_digit);
-    if parts.clone().count() == 3 && parts.all(is_part) {
-        return format!(
-            "; it looks like a date: write dates as 2024-12-31 and read them with `--dates days`, or {drop}"
-        );
     }
     if !text.iter().any(u8::is_ascii_alphanumeric) {
         return format!("; where a value is missing, leave the field empty or write NA; {drop}");
