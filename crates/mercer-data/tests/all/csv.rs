@@ -215,7 +215,10 @@ fn dropping_every_row_says_so() {
     let error = message("a,b\n1,\n2,\n", &ReadOptions { missing: Missing::Drop, ..options(&[]) });
     assert!(error.contains("2 rows with missing values left out"), "{error}");
     let error = message("a,b\n1,\n2,\n", &ReadOptions { missing: Missing::Mean, ..options(&[]) });
-    assert!(error.starts_with("t.csv, column 2 (`b`)") && error.contains("every value of the column is"), "{error}");
+    assert!(
+        error.starts_with("t.csv, column 2 (`b`)") && error.contains("every value of the column is"),
+        "{error}"
+    );
 }
 
 #[test]
