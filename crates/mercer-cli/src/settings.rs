@@ -158,10 +158,9 @@ fn gp(arguments: &Fit, names: Option<&[String]>) -> Result<Gp, Failure> {
                 "--solver is for a process without inducing points: leave out --approx",
             ));
         }
-        Some(Solver::Auto) => GpSolver::Auto,
         Some(Solver::Cholesky) => GpSolver::Cholesky,
         Some(Solver::Cg) => GpSolver::Cg,
-        Some(_) => return Err(Failure::usage("the solvers of a Gaussian process are auto, cholesky and cg")),
+        Some(_) => GpSolver::Auto,
     };
     Ok(Gp::new(kernel)
         .noise(arguments.noise)
@@ -300,6 +299,7 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
     let (solvers, names): (&[Solver], &str) = match method {
         Method::Lms => (&[Batch, Sgd], "batch or sgd"),
         Method::Logistic => (&[Newton, Gd, Sgd], "newton, gd or sgd"),
+        Method::Gp => (&[Auto, Cholesky, Cg], "auto, cholesky or cg"),
         _ => (&[Auto, Cholesky, Mixed, Primal, Cg], "auto, cholesky, mixed, primal or cg"),
     };
     if arguments.solver.is_some_and(|solver| !solvers.contains(&solver)) {

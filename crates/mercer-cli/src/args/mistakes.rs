@@ -1,6 +1,9 @@
 //! Messages and hints for invalid command lines.
 
+use std::iter;
+
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use mercer::kernel::nearest;
 
 /// The problem, in one sentence if possible.
 pub fn message(error: &Error) -> String {
@@ -49,6 +52,11 @@ pub fn hint(error: &Error) -> Option<String> {
         Some(ContextValue::Strings(names)) => names.first().cloned(),
         _ => None,
     });
+    // Clap's names may differ from the typed one in most letters.
+    let places = [ContextKind::InvalidValue, ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    let typed = places.into_iter().find_map(|kind| text(error, kind));
+    let alike =
+        alike.filter(|name| typed.is_none_or(|typed| nearest(typed, iter::once(name.as_str())).is_some()));
     match (alike, error.kind()) {
         (Some(name), _) => Some(format!("did you mean {name}?")),
         (None, ErrorKind::UnknownArgument) => Some(format!("`{} --help` lists the options", command(error)?)),
