@@ -12,7 +12,7 @@ use mercer::learn::search::Trials;
 use mercer::session;
 
 use crate::failure::Failure;
-use crate::output::check_output;
+use crate::output::{check_output, refuse_same_as_output};
 
 const MARK: &[u8] = b"mercer checkpoint 1\n";
 
@@ -35,9 +35,10 @@ struct Kept {
 }
 
 impl Checkpoint {
-    /// Reads the saved states, if any; an error if the file cannot be a checkpoint.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
-        check_output(path, &[])?;
+    /// Reads the saved states, if any; an error if the file cannot be a checkpoint of work that reads `data` and writes `output`.
+    pub fn open(path: &Path, data: &Path, output: &Path) -> Result<Self, Failure> {
+        check_output(path, &[data])?;
+        refuse_same_as_output("--checkpoint", path, output)?;
         let states = match read(path)? {
             Some(bytes) => decode(&bytes)
                 .ok_or_else(|| unreadable(format!("{}: not a checkpoint, or damaged", path.display())))?,

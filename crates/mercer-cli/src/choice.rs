@@ -66,7 +66,10 @@ impl Choice {
             baseline: baseline.map(|baseline| measure.figure(baseline)),
             criterion,
             rows: *rows,
-            command: command(std::env::args().skip(1), settings),
+            command: command(
+                std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()),
+                settings,
+            ),
             text: format!("{}: {judged}", values.join(", ")),
             warning,
         }

@@ -256,6 +256,9 @@ fn hint(error: &LearnError) -> Option<String> {
         LearnError::Design(DesignError::Memory { .. }) => {
             "use fewer features or landmarks, or raise --memory".into()
         }
+        LearnError::NotAKernel { kernel, .. } if kernel.contains("chi2") || kernel.contains("spline") => {
+            "chi2 and spline need features of 0 or more, which --scale minmax gives; --assume-psd trains anyway".into()
+        }
         LearnError::NotAKernel { .. } => "pass --assume-psd to train anyway".into(),
         LearnError::KernelValue { .. }
         | LearnError::Solve(SolveError::KernelValue { .. } | SolveError::NotFinite) => {

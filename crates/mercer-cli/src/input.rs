@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mercer::data::{
     self, Classes, DataError, Dataset, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Scaling, Schema,
-    Source, SurveyOptions, Target, TrainingChunks,
+    Source, SurveyOptions, Target, TargetValues, TrainingChunks,
 };
 use mercer::design::Approximation;
 use mercer::gram::DenseGram;
@@ -153,9 +153,7 @@ impl Rows {
         let split = Split::hold_out(rows, fraction, session.seed())
             .map_err(|error| Failure::usage(error.to_string()))?;
         if split.is_none() && rows as f64 * fraction >= 1.0 {
-            return Err(Failure::usage(format!(
-                "a held-out fraction of {fraction} leaves fewer than two of the {rows} rows to train on; hold out less"
-            )));
+            return Err(too_few_rows_left(fraction, rows));
         }
         Ok(split)
     }
@@ -247,6 +245,8 @@ pub fn passes(
     held_out: f64,
     session: &Session<'_>,
 ) -> Result<FilePasses, Failure> {
+    // Only checks the fraction; a hash of the row number chooses the held-out rows here.
+    Split::hold_out(10, held_out, session.seed()).map_err(|error| Failure::usage(error.to_string()))?;
     let source = Source::path(data);
     if !source.is_restartable() {
         return Err(DataError::NotRestartable { file: source.name().to_owned() }.into());
@@ -260,6 +260,9 @@ pub fn passes(
     let options = SurveyOptions { scale, sample, seed: session.seed(), held_out };
     let passes = FilePasses::new(chunks, &options, session)?;
     let rows = passes.survey().rows;
+    if passes.survey().held_out.count() == 0 && rows as f64 * held_out >= 1.0 {
+        return Err(too_few_rows_left(held_out, rows as usize));
+    }
     match lift {
         Lift::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. }
             if *landmarks as u64 > rows =>
@@ -274,6 +277,13 @@ pub fn passes(
 pub fn notes(passes: &FilePasses) -> Vec<String> {
     let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
     passes.notes().iter().cloned().chain(constant_columns(&passes.survey().constant, &names)).collect()
+}
+
+/// The error that too few rows are left besides the held-out ones.
+fn too_few_rows_left(fraction: f64, rows: usize) -> Failure {
+    Failure::usage(format!(
+        "a held-out fraction of {fraction} leaves fewer than two of the {rows} rows to train on; hold out less"
+    ))
 }
 
 /// The error that no target was named.
@@ -354,16 +364,30 @@ fn numbers(dataset: &Dataset, learner: &dyn Learner) -> Result<Targets<'static>,
     let mut matrix = Matrix::zeros(dataset.nrows(), dataset.targets.len());
     for (column, target) in dataset.targets.iter().enumerate() {
         let Some(values) = target.values.numbers() else {
-            return Err(Failure::usage(format!(
-                "{}: the target {} holds text, but {} predicts numbers",
-                dataset.source,
-                target.name,
-                learner.method()
-            )));
+            return Err(text_target(dataset, target, learner.method()));
         };
         values.iter().enumerate().for_each(|(row, value)| matrix.row_mut(row)[column] = *value);
     }
     Ok(matrix.into())
+}
+
+/// The error that a target has text where numbers are to be predicted.
+fn text_target(dataset: &Dataset, target: &Target, method: Method) -> Failure {
+    let TargetValues::Labels(labels) = &target.values else {
+        return Failure::usage(format!("the target {} holds no numbers", target.name));
+    };
+    let example = labels.iter().find(|label| label.parse::<f64>().is_err());
+    let example = example.map_or_else(String::new, |label| format!(", such as `{label}`"));
+    let message = format!(
+        "{}: the target {} holds text{example}; {method} predicts numbers",
+        dataset.source, target.name
+    );
+    let has_digits = labels.iter().any(|label| label.contains(|c: char| c.is_ascii_digit()));
+    Failure::usage(message).hint(if has_digits {
+        "write numbers alone, without signs such as % or $, and leave the field of an unknown target empty"
+    } else {
+        "predict classes with `mercer fit svc` or `mercer fit logistic`"
+    })
 }
 
 /// The rows as a kernel matrix: square, and symmetric up to rounding.

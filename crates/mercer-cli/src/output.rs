@@ -1,7 +1,7 @@
 //! The output of commands: lines of text or one JSON document.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -41,8 +41,16 @@ pub fn print_lines(lines: &[(&str, String)]) -> Result<(), Failure> {
         .map_err(|error| Failure::stdout(&error))
 }
 
+/// The same path without links, also of a file that does not exist yet.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Some(folder.unwrap_or(Path::new(".")).canonicalize().ok()?.join(path.file_name()?))
+    })
+}
+
 /// Rejects writing to a file that is also read, even by another name.
-pub fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let Some(file) = path.canonicalize().ok().filter(|file| file.is_file()) else { return Ok(()) };
     match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == file)) {
         Some(input) => {
@@ -53,9 +61,23 @@ pub fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> 
     }
 }
 
+/// Rejects a second file of a command that is the same as its output, even by another name.
+pub fn refuse_same_as_output(flag: &str, path: &Path, output: &Path) -> Result<(), Failure> {
+    let is_special = output.exists() && !output.is_file();
+    if !is_special && resolved(path).is_some_and(|path| resolved(output) == Some(path)) {
+        let message = format!("{flag} and --output name the same file, {}", output.display());
+        return Err(Failure::usage(message).hint("write to two files"));
+    }
+    Ok(())
+}
+
 /// Checks before the work that a file can be written and is not one of the input files.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     refuse_overwriting(path, inputs)?;
+    // Terminals, pipes and devices are written to directly, without a temporary file beside them.
+    if path.exists() && !path.is_file() && !path.is_dir() {
+        return Ok(());
+    }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(Failure::usage(format!("cannot write {}: it is a folder", path.display())));

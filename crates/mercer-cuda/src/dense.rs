@@ -19,7 +19,7 @@ use mercer::real::Precision;
 use mercer::watch::{Stopped, Watch};
 
 use crate::blas::{At, Op, Side};
-use crate::device::{Bytes, Device, Ended, Grid};
+use crate::device::{Bytes, Device, Ended, Grid, arguments, check};
 use crate::error::CudaError;
 use crate::rows::address;
 
@@ -46,11 +46,6 @@ pub(crate) unsafe fn launch(
     let function = device.function(&format!("typedef {real} real;\n{DENSE}"), name, 0)?;
     // SAFETY: the caller's promise.
     unsafe { device.launch(&function, grid, arguments) }
-}
-
-/// An argument of a launch.
-pub(crate) fn argument<T>(value: &T) -> *const c_void {
-    std::ptr::from_ref(value).cast()
 }
 
 /// A block of threads for each row.
@@ -81,8 +76,7 @@ impl DeviceMatrix {
         let optional = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, |bytes| address(&self.device, bytes));
         let (at, order) = (address(&self.device, &self.values), self.order as i64);
         let (roots_at, noise_at) = (optional(&roots), optional(&noise));
-        let arguments =
-            [argument(&at), argument(&order), argument(&lambda), argument(&roots_at), argument(&noise_at)];
+        let arguments = arguments![at, order, lambda, roots_at, noise_at];
         // SAFETY: the arguments of `regularise`, which writes rows up to the diagonal.
         unsafe { launch(&self.device, self.precision, "regularise", by_rows(self.order), &arguments)? };
         // Roots and noise must live until then.
@@ -109,7 +103,7 @@ impl DeviceMatrix {
         let space = device.allocate(INVERSE * (INVERSE + n) * precision.bytes() as usize)?;
         watch.begin("Cholesky", n as u64);
         for first in (0..n).step_by(block) {
-            watch.check().map_err(|_| Ended::Stopped)?;
+            check(watch)?;
             let width = block.min(n - first);
             let (known, diagonal) = (self.at(0, first), self.at(first, first));
             // SAFETY: blocks of the matrix; `known` has `first` rows and the columns from `first` on.
@@ -148,10 +142,9 @@ impl DeviceMatrix {
         for start in (first..end).step_by(INVERSE) {
             let part = INVERSE.min(end - start);
             let (order, none, count) = (part as i64, 0i64, part as i64);
-            let arguments = [argument(&space), argument(&order), argument(&none), argument(&count)];
+            let arguments = arguments![space, order, none, count];
             let (to, rows, columns, stride) = (self.at(start, end).0, part as i64, below as i64, n as i64);
-            let copied =
-                [argument(&result), argument(&to), argument(&rows), argument(&columns), argument(&stride)];
+            let copied = arguments![result, to, rows, columns, stride];
             // SAFETY: blocks of the matrix; the inverse has `part` rows and columns, the result `part` rows for each row below.
             unsafe {
                 blas.multiply(
@@ -183,7 +176,7 @@ impl DeviceMatrix {
         let out = self.device.allocate(self.order * 8)?;
         let (from, order, to) =
             (address(&self.device, &self.values), self.order as i64, address(&self.device, &out));
-        let arguments = [argument(&from), argument(&order), argument(&to)];
+        let arguments = arguments![from, order, to];
         // SAFETY: the arguments of `diagonal_of`, which writes a number for each row.
         unsafe {
             launch(&self.device, self.precision, "diagonal_of", Grid::over(self.order), &arguments)?;
@@ -205,7 +198,7 @@ impl SymmetricMatrix for DeviceMatrix {
             let out = self.device.allocate(self.order * 8)?;
             let (from, order, to) =
                 (address(&self.device, &self.values), self.order as i64, address(&self.device, &out));
-            let arguments = [argument(&from), argument(&order), argument(&to)];
+            let arguments = arguments![from, order, to];
             // SAFETY: the arguments of `row_squares`, which writes a number for each row.
             unsafe {
                 launch(&self.device, self.precision, "row_squares", by_rows(self.order), &arguments)?;
@@ -213,7 +206,7 @@ impl SymmetricMatrix for DeviceMatrix {
             self.device.download(&out, &mut squares)?;
             Ok(squares.iter().sum())
         };
-        Ok(self.device.told(squares())?.sqrt())
+        Ok(self.device.record_fault(squares())?.sqrt())
     }
 
     fn factor(mut self: Box<Self>, watch: &dyn Watch) -> Result<Box<dyn CholeskyFactor>, CholeskyError> {
@@ -227,7 +220,7 @@ impl SymmetricMatrix for DeviceMatrix {
             }
         };
         let failed = |pivot| CholeskyError::NotPositiveDefinite { pivot, order };
-        let diagonal = device.told(factored())?.map_err(failed)?;
+        let diagonal = device.record_fault(factored())?.map_err(failed)?;
         // A NaN pivot may pass the comparison of a factorisation with zero.
         if let Some(pivot) = diagonal.iter().position(|l| l.is_nan()) {
             return Err(failed(pivot));
@@ -269,7 +262,7 @@ impl SymmetricMatrix for Waiting {
         let copied = {
             let _work = self.device.lock();
             let copied = self.device.upload(self.host.lower()).map_err(Ended::Failed);
-            self.device.told(copied)?
+            self.device.record_fault(copied)?
         };
         Box::new(DeviceMatrix::new(&self.device, order, Precision::Double, copied)).factor(watch)
     }
@@ -327,7 +320,7 @@ impl DeviceFactor {
             }
             Ok(())
         };
-        device.told(solved())?;
+        device.record_fault(solved())?;
         for i in 0..n {
             rhs.row_mut(i).iter_mut().enumerate().for_each(|(o, v)| *v = columns[o * n + i]);
         }
@@ -407,12 +400,12 @@ impl DeviceFactor {
         let (at, order) = (address(device, &factor.values), n as i64);
         // SAFETY: the arguments of `clear_upper`, which writes entries above the diagonal.
         unsafe {
-            let arguments = [argument(&at), argument(&order)];
+            let arguments = arguments![at, order];
             launch(device, precision, "clear_upper", by_rows(n), &arguments)?;
         }
         let (blas, block) = (device.blas()?, factor.block());
         for first in (0..n).step_by(block) {
-            watch.check().map_err(|_| Ended::Stopped)?;
+            check(watch)?;
             let width = block.min(n - first);
             // SAFETY: U has the rows up to the end of the block and the columns from `first` on, zeros below its diagonal.
             unsafe {
@@ -467,7 +460,7 @@ impl CholeskyFactor for DeviceFactor {
             product.regularise(Penalty::uniform(lambda))?;
             Ok(product)
         };
-        Ok(Box::new(device.told(product())?))
+        Ok(Box::new(device.record_fault(product())?))
     }
 
     fn inverse(&self, watch: &dyn Watch) -> Result<Dense<f64>, Stopped> {
@@ -480,9 +473,9 @@ impl CholeskyFactor for DeviceFactor {
             let (to, order) = (address(device, &buffer), n as i64);
             let mut entries = mercer::linalg::zeroed(n * n);
             for (place, rows) in entries.chunks_mut((INVERTED * n).max(1)).enumerate() {
-                watch.check().map_err(|_| Ended::Stopped)?;
+                check(watch)?;
                 let (first, count) = ((place * INVERTED) as i64, (rows.len() / n) as i64);
-                let arguments = [argument(&to), argument(&order), argument(&first), argument(&count)];
+                let arguments = arguments![to, order, first, count];
                 let grid = Grid::over(rows.len());
                 // SAFETY: the arguments of `unit_columns`, which writes `count` columns.
                 unsafe { launch(device, matrix.precision, "unit_columns", grid, &arguments)? };
@@ -500,7 +493,7 @@ impl CholeskyFactor for DeviceFactor {
             }
             Ok(Dense::from_entries(n, n, entries))
         };
-        device.told(inverse())
+        device.record_fault(inverse())
     }
 
     fn log_determinant(&self) -> f64 {
@@ -523,6 +516,6 @@ impl CholeskyFactor for DeviceFactor {
             }
             Ok(lower)
         };
-        device.told(copy())
+        device.record_fault(copy())
     }
 }

@@ -1,6 +1,5 @@
 //! Box-constrained quadratic problems, solved on the device in rounds of `kernels/descent.cuh`.
 
-use std::ffi::c_void;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -8,10 +7,10 @@ use cudarc::driver::CudaFunction;
 use mercer::gram::{BoxProblem, Descent};
 use mercer::watch::Watch;
 
-use crate::device::{Bytes, Device, Ended, Grid, Plain};
+use crate::device::{Bytes, Device, Ended, Grid, Plain, argument, arguments_of, check};
 use crate::error::CudaError;
 use crate::matrix::{Matrix, per_split};
-use crate::rows::{BLOCK, Features, Role, Side, address};
+use crate::rows::{BLOCK, Features, Role, address};
 use crate::source::{DescentShape, Entry, descent};
 
 /// `Problem` of the source.
@@ -261,7 +260,7 @@ impl<'a> Solver<'a> {
         self.advance(0)?;
         let mut ahead = 1;
         loop {
-            watch.check().map_err(|_| Ended::Stopped)?;
+            check(watch)?;
             let begin = Instant::now();
             for _ in 0..ahead {
                 self.round()?;
@@ -342,13 +341,13 @@ impl<'a> Solver<'a> {
         let per = per_split(blocks, columns.padded, shape.columns, device.processors);
         let sides = [self.picked.side(device, Role::Rows), columns.side(device, Role::Columns)];
         let (state, per_split) = (address(device, &self.state), per as i64);
-        let arguments: [*const c_void; 6] = [
-            std::ptr::from_ref::<Side>(&sides[0]).cast(),
-            std::ptr::from_ref::<Side>(&sides[1]).cast(),
-            std::ptr::from_ref(&rows).cast(),
+        let arguments = [
+            argument(&sides[0]),
+            argument(&sides[1]),
+            argument(&rows),
             self.matrix.numbers(),
-            std::ptr::from_ref(&state).cast(),
-            std::ptr::from_ref(&per_split).cast(),
+            argument(&state),
+            argument(&per_split),
         ];
         let grid =
             Grid { blocks: (blocks, columns.padded.div_ceil(per)), threads: 256, shared: shape.shared };
@@ -365,12 +364,8 @@ impl<'a> Solver<'a> {
         with_problem: bool,
         values: &[u64],
     ) -> Result<(), CudaError> {
-        let problem: *const c_void = std::ptr::from_ref(&self.problem).cast();
-        let arguments: Vec<*const c_void> = with_problem
-            .then_some(problem)
-            .into_iter()
-            .chain(values.iter().map(|value| std::ptr::from_ref(value).cast()))
-            .collect();
+        let problem = with_problem.then(|| argument(&self.problem));
+        let arguments: Vec<_> = problem.into_iter().chain(arguments_of(values)).collect();
         // SAFETY: the callers pass what each function takes, and memory of the sizes that `new` allocates. Whole numbers are
         // little-endian, so that a function reads the lower half of one where it takes 32 bits.
         unsafe { self.device().launch(function, grid, &arguments) }

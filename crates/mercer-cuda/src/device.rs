@@ -62,6 +62,27 @@ impl From<Ended> for GramError {
     }
 }
 
+/// Fails if `watch` asks to stop.
+pub(crate) fn check(watch: &dyn Watch) -> Result<(), Ended> {
+    watch.check().map_err(|_| Ended::Stopped)
+}
+
+/// An argument of a launch.
+pub(crate) fn argument<T>(value: &T) -> *const c_void {
+    std::ptr::from_ref(value).cast()
+}
+
+/// Values as the arguments of a launch.
+pub(crate) fn arguments_of<T>(values: &[T]) -> Vec<*const c_void> {
+    values.iter().map(argument).collect()
+}
+
+/// Variables as the arguments of a launch.
+macro_rules! arguments {
+    ($($variable:ident),+ $(,)?) => { [$($crate::device::argument(&$variable)),+] };
+}
+pub(crate) use arguments;
+
 /// Blocks of threads to launch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grid {
@@ -277,7 +298,7 @@ impl Device {
         let (mut done, mut measured) = (0, false);
         let mut ahead = None;
         while done < blocks {
-            watch.check().map_err(|_| Ended::Stopped)?;
+            check(watch)?;
             let count = piece.min(blocks - done);
             let begin = Instant::now();
             launch(done, count)?;
@@ -296,7 +317,7 @@ impl Device {
                 measured = true;
             }
         }
-        watch.check().map_err(|_| Ended::Stopped)?;
+        check(watch)?;
         Ok(self.wait()?)
     }
 
@@ -310,8 +331,8 @@ impl Device {
     }
 
     /// The result for a method that can only return [`Stopped`]: a failure is recorded for the engine.
-    pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
-        ended.map_err(|ended| {
+    pub fn record_fault<T>(&self, result: Result<T, Ended>) -> Result<T, Stopped> {
+        result.map_err(|ended| {
             if let Ended::Failed(error) = ended {
                 self.set_fault(error);
             }

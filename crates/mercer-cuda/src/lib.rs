@@ -27,7 +27,6 @@ mod error;
 mod low_rank;
 mod matrix;
 mod nearest;
-mod place;
 mod printed;
 mod resident;
 mod row_sums;

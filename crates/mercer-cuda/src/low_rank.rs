@@ -7,8 +7,8 @@ use mercer::real::Precision;
 use mercer::watch::{Stopped, Watch};
 
 use crate::blas::{Op, Side};
-use crate::dense::{self, DeviceMatrix, argument};
-use crate::device::{Bytes, Device, Ended, Grid};
+use crate::dense::{self, DeviceMatrix};
+use crate::device::{Bytes, Device, Ended, Grid, arguments, check};
 use crate::error::CudaError;
 use crate::matrix::Matrix;
 use crate::rows::address;
@@ -26,7 +26,7 @@ const WIDENED: usize = 1 << 27;
 impl DeviceLowRank {
     /// An empty factor, with room for `rank` columns. The caller holds the device's lock.
     pub fn new(matrix: &Matrix, rank: usize) -> Result<Self, CudaError> {
-        let values = matrix.device().allocate(matrix.rows().count * rank * 4)?;
+        let values = matrix.device().allocate(matrix.features().count * rank * 4)?;
         Ok(Self { matrix: matrix.clone(), values, columns: 0 })
     }
 
@@ -53,7 +53,7 @@ impl DeviceLowRank {
         unsafe { dense::launch(self.device(), Precision::Single, name, Grid::over(count), arguments) }
     }
 
-    fn gathered(&self, rows: &[usize]) -> Result<Vec<f64>, Ended> {
+    fn gather_rows(&self, rows: &[usize]) -> Result<Vec<f64>, Ended> {
         let count = rows.len() * self.columns;
         let mut found = vec![0f32; count];
         let device = self.device();
@@ -61,23 +61,16 @@ impl DeviceLowRank {
         let out = device.allocate(count * 4)?;
         let (from, height, chosen) = (self.column(0), self.nrows() as i64, address(device, &index));
         let (rows, columns, to) = (rows.len() as i64, self.columns as i64, address(device, &out));
-        let arguments = [
-            argument(&from),
-            argument(&height),
-            argument(&chosen),
-            argument(&rows),
-            argument(&columns),
-            argument(&to),
-        ];
+        let arguments = arguments![from, height, chosen, rows, columns, to];
         // SAFETY: the arguments of `gather_rows`, which writes `count` numbers.
         unsafe { self.launch("gather_rows", count, &arguments)? };
         device.download(&out, &mut found)?;
         Ok(found.into_iter().map(f64::from).collect())
     }
 
-    fn added(&mut self, new: &NewColumns<'_>, residual: &mut [f64], watch: &dyn Watch) -> Result<(), Ended> {
+    fn append(&mut self, new: &NewColumns<'_>, residual: &mut [f64], watch: &dyn Watch) -> Result<(), Ended> {
         let (device, n, width, known) = (self.device(), self.nrows(), new.chosen.len(), self.columns);
-        watch.check().map_err(|_| Ended::Stopped)?;
+        check(watch)?;
         let narrow = |values: &[f64]| values.iter().map(|v| *v as f32).collect::<Vec<f32>>();
         let (rows, lower) = (device.upload(&narrow(&new.rows))?, device.upload(&narrow(&new.lower))?);
         let to = self.column(known);
@@ -98,7 +91,7 @@ impl DeviceLowRank {
         }
         let left = device.upload(residual)?;
         let (height, columns, at) = (n as i64, width as i64, address(device, &left));
-        let arguments = [argument(&to), argument(&height), argument(&columns), argument(&at)];
+        let arguments = arguments![to, height, columns, at];
         // SAFETY: the arguments of `subtract_squares`, which writes a number for each row.
         unsafe { self.launch("subtract_squares", n, &arguments)? };
         device.download(&left, residual)?;
@@ -114,17 +107,10 @@ impl DeviceLowRank {
         let (from, rows, columns, to) = (self.column(0), n as i64, k as i64, address(device, &wide));
         watch.begin("preconditioner", n as u64);
         for first in (0..n).step_by(height) {
-            watch.check().map_err(|_| Ended::Stopped)?;
+            check(watch)?;
             let here = height.min(n - first);
             let (start, count) = (first as i64, here as i64);
-            let arguments = [
-                argument(&from),
-                argument(&rows),
-                argument(&start),
-                argument(&count),
-                argument(&columns),
-                argument(&to),
-            ];
+            let arguments = arguments![from, rows, start, count, columns, to];
             // SAFETY: the arguments of `widen_rows`, which writes `here` · k numbers; the library adds their products to k² sums.
             unsafe {
                 self.launch("widen_rows", here * k, &arguments)?;
@@ -146,7 +132,7 @@ impl DeviceLowRank {
 
 impl LowRankFactor for DeviceLowRank {
     fn nrows(&self) -> usize {
-        self.matrix.rows().count
+        self.matrix.features().count
     }
 
     fn ncols(&self) -> usize {
@@ -158,7 +144,7 @@ impl LowRankFactor for DeviceLowRank {
             return Ok(Vec::new());
         }
         let _work = self.device().lock();
-        self.device().told(self.gathered(rows))
+        self.device().record_fault(self.gather_rows(rows))
     }
 
     fn extend(
@@ -173,7 +159,7 @@ impl LowRankFactor for DeviceLowRank {
         }
         let device = std::sync::Arc::clone(self.matrix.shared_device());
         let _work = device.lock();
-        device.told(self.added(new, residual, watch))
+        device.record_fault(self.append(new, residual, watch))
     }
 
     fn finish(&mut self) {}
@@ -185,17 +171,17 @@ impl LowRankFactor for DeviceLowRank {
             let by = device.upload(factors)?;
             let (at, rows, columns, by_at) =
                 (self.column(0), self.nrows() as i64, self.columns as i64, address(device, &by));
-            let arguments = [argument(&at), argument(&rows), argument(&columns), argument(&by_at)];
+            let arguments = arguments![at, rows, columns, by_at];
             // SAFETY: the arguments of `scale_rows`; there is a factor for each row.
             unsafe { self.launch("scale_rows", self.nrows(), &arguments)? };
             Ok(device.wait()?)
         };
-        device.told(scale())
+        device.record_fault(scale())
     }
 
     fn second_moment(&self, lambda: f64, watch: &dyn Watch) -> Result<Box<dyn SymmetricMatrix>, Stopped> {
         let _work = self.device().lock();
-        Ok(Box::new(self.device().told(self.moment(lambda, watch))?))
+        Ok(Box::new(self.device().record_fault(self.moment(lambda, watch))?))
     }
 
     fn transposed_times(&self, v: &Dense<f64>, watch: &dyn Watch) -> Result<Dense<f64>, Stopped> {
@@ -207,14 +193,13 @@ impl LowRankFactor for DeviceLowRank {
             let (right, out) = (device.upload(v.entries())?, device.allocate(k * outputs * 8)?);
             let (from, rows, right_at) = (self.column(0), self.nrows() as i64, address(device, &right));
             let (count, to) = (outputs as i64, address(device, &out));
-            let arguments =
-                [argument(&from), argument(&rows), argument(&right_at), argument(&count), argument(&to)];
+            let arguments = arguments![from, rows, right_at, count, to];
             let grid = Grid { blocks: (k, 1), threads: 256, shared: 0 };
             // SAFETY: the arguments of `transposed_times`, which writes `outputs` numbers for each of k columns.
             unsafe { dense::launch(device, Precision::Single, "transposed_times", grid, &arguments)? };
             Ok(device.download(&out, found.entries_mut())?)
         };
-        device.told(product())?;
+        device.record_fault(product())?;
         Ok(found)
     }
 
@@ -231,18 +216,11 @@ impl LowRankFactor for DeviceLowRank {
             let (right, sums) = (device.upload(u.entries())?, device.upload(out.entries())?);
             let (from, rows, columns) = (self.column(0), self.nrows() as i64, self.columns as i64);
             let (right_at, count, to) = (address(device, &right), outputs as i64, address(device, &sums));
-            let arguments = [
-                argument(&from),
-                argument(&rows),
-                argument(&columns),
-                argument(&right_at),
-                argument(&count),
-                argument(&to),
-            ];
+            let arguments = arguments![from, rows, columns, right_at, count, to];
             // SAFETY: the arguments of `subtract_product`, which writes `outputs` numbers for each row.
             unsafe { self.launch("subtract_product", self.nrows(), &arguments)? };
             Ok(device.download(&sums, out.entries_mut())?)
         };
-        device.told(product())
+        device.record_fault(product())
     }
 }

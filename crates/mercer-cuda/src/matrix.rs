@@ -8,21 +8,20 @@ use cudarc::driver::CudaFunction;
 use mercer::data::Matrix as Dense;
 use mercer::gram::{
     BoxProblem, Descent, Gram, KeepRows, KernelValues, LinearOperator, LowRankFactor, Part, Penalty, RowSums,
-    StoreAs, Stored, TileMut, ValuesMut,
+    StoreAs, Stored, TileMut, ValuesMut, ValuesRef,
 };
 use mercer::linalg::SymmetricMatrix;
 use mercer::real::{Precision, Real};
 use mercer::watch::{Stopped, Unwatched, Watch};
 
-use crate::dense::{self, DeviceMatrix, argument};
+use crate::dense::{self, DeviceMatrix};
 use crate::descent;
-use crate::device::{Bytes, Device, Ended, Grid};
+use crate::device::{Bytes, Device, Ended, Grid, argument, arguments, arguments_of, check};
 use crate::error::CudaError;
 use crate::low_rank::DeviceLowRank;
-use crate::place::places;
 use crate::printed::Printed;
 use crate::row_sums::CudaRowSums;
-use crate::rows::{Features, Role, Rows, Side, address};
+use crate::rows::{Features, Role, Rows, address};
 use crate::source::{Entry, Source};
 
 /// The kernel matrix of samples with themselves or with others, computed on each use.
@@ -95,11 +94,6 @@ impl Matrix {
         &self.inner.x_rows.device
     }
 
-    /// The features of the rows.
-    pub fn rows(&self) -> &Features {
-        &self.inner.x
-    }
-
     fn columns(&self) -> &Arc<Features> {
         self.inner.z.as_ref().unwrap_or(&self.inner.x)
     }
@@ -155,7 +149,7 @@ impl Matrix {
         self.values(rows, columns, |_| width, watch, &mut |first, band| {
             let mut row = vec![0f64; width];
             for r in 0..band.len() / width {
-                band.copy_to(r * width, &mut row);
+                ValuesMut::from(&mut row).copy_from(band.slice(r * width..(r + 1) * width));
                 for (c, k) in row.iter().enumerate() {
                     let sums = out.row_mut(c).iter_mut().zip(rhs.row(first + r));
                     sums.for_each(|(sum, v)| *sum += k * v);
@@ -195,15 +189,15 @@ impl Matrix {
         let unscale = self.inner.fragment_scale.map_or(1.0f32, |scale| 1.0 / (scale * scale));
         device.in_pieces(blocks, watch, |from, blocks| {
             let from = from as i64;
-            let arguments: [*const c_void; 8] = [
-                std::ptr::from_ref(&x_side).cast(),
-                std::ptr::from_ref(&z_side).cast(),
-                std::ptr::from_ref(&rhs_at).cast(),
-                std::ptr::from_ref(&out_at).cast(),
+            let arguments = [
+                argument(&x_side),
+                argument(&z_side),
+                argument(&rhs_at),
+                argument(&out_at),
                 self.numbers(),
-                std::ptr::from_ref(&from).cast(),
-                std::ptr::from_ref(&per).cast(),
-                std::ptr::from_ref(&unscale).cast(),
+                argument(&from),
+                argument(&per),
+                argument(&unscale),
             ];
             let used = if matches!(entry, Entry::ApplyByTensorCores { .. }) { 8 } else { 7 };
             let grid = Grid { blocks: (blocks, splits), threads: 256, shared: shape.shared };
@@ -245,7 +239,7 @@ impl Matrix {
         z: &Features,
         columns: impl Fn(usize) -> usize,
         watch: &dyn Watch,
-        take: &mut dyn FnMut(usize, Band<'_>),
+        take: &mut dyn FnMut(usize, ValuesRef<'_>),
     ) -> Result<(), Ended> {
         let (device, source) = (self.device(), &self.inner.printed.source);
         let (shape, width) = (source.shape(Entry::Fill), z.count);
@@ -260,7 +254,7 @@ impl Matrix {
         let (mut singles, mut doubles) = (Vec::<f32>::new(), Vec::<f64>::new());
         let mut first = 0;
         while first < x.count {
-            watch.check().map_err(|_| Ended::Stopped)?;
+            check(watch)?;
             let rows = height.min(x.count - first);
             let out = address(device, &buffer);
             self.launch_fill(
@@ -273,11 +267,11 @@ impl Matrix {
             if single {
                 singles.resize(rows * width, 0.0);
                 device.download(&buffer, &mut singles)?;
-                take(first, Band::F32(&singles));
+                take(first, ValuesRef::F32(&singles));
             } else {
                 doubles.resize(rows * width, 0.0);
                 device.download(&buffer, &mut doubles)?;
-                take(first, Band::F64(&doubles));
+                take(first, ValuesRef::F64(&doubles));
             }
             first += rows;
         }
@@ -293,7 +287,7 @@ impl Matrix {
         let values = device.allocate(order * order * bytes)?;
         let height = 32 * shape.rows;
         for first in (0..order).step_by(height) {
-            watch.check().map_err(|_| Ended::Stopped)?;
+            check(watch)?;
             let end = order.min(first + height);
             let out = address(device, &values) + (first * order * bytes) as u64;
             self.fill_as(precision, (x, x), out, (first, end), end)?;
@@ -330,7 +324,7 @@ impl Matrix {
         self.launch_fill(&function, (x, z), from, (first, end), columns)?;
         let name = if precision == Precision::Double { "to_double" } else { "to_single" };
         let number = count as i64;
-        let arguments = [argument(&from), argument(&out), argument(&number)];
+        let arguments = arguments![from, out, number];
         // SAFETY: the arguments of the function, which writes `count` numbers.
         unsafe { dense::launch(device, precision, name, Grid::over(count), &arguments) }
     }
@@ -350,48 +344,11 @@ impl Matrix {
         let (x_side, z_side) = (x.side(device, Role::Rows), z.side(device, Role::Columns));
         let width = z.count as i64;
         let numbers: [i64; 5] = [(first / shape.rows) as i64, per as i64, end as i64, width, width];
-        let mut arguments: Vec<*const c_void> = vec![
-            std::ptr::from_ref::<Side>(&x_side).cast(),
-            std::ptr::from_ref::<Side>(&z_side).cast(),
-            std::ptr::from_ref(&out).cast(),
-            self.numbers(),
-        ];
-        arguments.extend(numbers.iter().map(|n| std::ptr::from_ref(n).cast::<c_void>()));
+        let mut arguments = vec![argument(&x_side), argument(&z_side), argument(&out), self.numbers()];
+        arguments.extend(arguments_of(&numbers));
         let grid = Grid { blocks: (blocks, columns.div_ceil(per)), threads: 256, shared: shape.shared };
         // SAFETY: the arguments of `fill`; it writes rows below `end` and columns below `width` alone.
         unsafe { device.launch(function, grid, &arguments) }
-    }
-
-    /// The result for a method that can only return [`Stopped`].
-    pub fn told<T>(&self, ended: Result<T, Ended>) -> Result<T, Stopped> {
-        self.device().told(ended)
-    }
-}
-
-/// Rows of computed values.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Band<'a> {
-    F32(&'a [f32]),
-    F64(&'a [f64]),
-}
-
-impl Band<'_> {
-    /// Number of values.
-    pub fn len(self) -> usize {
-        match self {
-            Self::F32(values) => values.len(),
-            Self::F64(values) => values.len(),
-        }
-    }
-
-    /// Copies the entries from `from` on.
-    pub fn copy_to<O: Real>(self, from: usize, out: &mut [O]) {
-        match self {
-            Self::F32(values) => {
-                out.iter_mut().zip(&values[from..]).for_each(|(o, v)| *o = O::from_f64(f64::from(*v)));
-            }
-            Self::F64(values) => out.iter_mut().zip(&values[from..]).for_each(|(o, v)| *o = O::from_f64(*v)),
-        }
     }
 }
 
@@ -452,12 +409,7 @@ fn add_splits(device: &Device, parts: Bytes, entries: usize, splits: usize) -> R
     let function = device.add_splits()?;
     let (from, to, count, splits) =
         (address(device, &parts), address(device, &total), entries as i64, splits as i32);
-    let arguments: [*const c_void; 4] = [
-        std::ptr::from_ref(&from).cast(),
-        std::ptr::from_ref(&to).cast(),
-        std::ptr::from_ref(&count).cast(),
-        std::ptr::from_ref(&splits).cast(),
-    ];
+    let arguments = arguments![from, to, count, splits];
     // SAFETY: the arguments of `add_splits`; it reads `splits · entries` numbers and writes `entries`.
     unsafe { device.launch(&function, Grid::over(entries), &arguments)? };
     Ok(total)
@@ -479,41 +431,33 @@ impl LinearOperator for Matrix {
             return Ok(());
         }
         let _work = self.device().lock();
-        self.told(self.multiply(&self.inner.x, self.columns(), rhs, out, watch))
+        self.device().record_fault(self.multiply(&self.inner.x, self.columns(), rhs, out, watch))
     }
 }
 
 impl KernelValues for Matrix {
-    fn fill(&self, part: Part, out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), Stopped> {
+    fn fill(&self, part: Part, mut out: ValuesMut<'_>, watch: &dyn Watch) -> Result<(), Stopped> {
         let (rows, width) = (self.nrows(), self.ncols());
         assert_eq!(out.len(), rows * width, "a {rows} × {width} matrix");
         let columns = |end: usize| if part == Part::Lower { end } else { width };
         let _work = self.device().lock();
         let (x, z) = (&self.inner.x, self.columns());
-        self.told(match out {
-            ValuesMut::F32(out) => self.values(x, z, columns, watch, &mut |first, band| {
-                band.copy_to(0, &mut out[first * width..]);
-            }),
-            ValuesMut::F64(out) => self.values(x, z, columns, watch, &mut |first, band| {
-                band.copy_to(0, &mut out[first * width..]);
-            }),
-        })
+        self.device().record_fault(self.values(x, z, columns, watch, &mut |first, band| {
+            out.slice(first * width..first * width + band.len()).copy_from(band);
+        }))
     }
 }
 
 /// Writes the values of a band to the places of a tile.
-pub(crate) fn scatter(out: &mut TileMut<'_>, rows: usize, columns: usize, first: usize, band: Band<'_>) {
-    let (row_places, segments) = places(out, rows, columns);
+pub(crate) fn scatter(out: &mut TileMut<'_>, rows: usize, columns: usize, first: usize, band: ValuesRef<'_>) {
+    let (row_places, segments) = out.places(rows, columns);
     let stride = out.stride;
     let height = band.len() / columns.max(1);
     for (r, place) in row_places[first..first + height].iter().enumerate() {
         for segment in &segments {
             let (from, to) = (r * columns + segment.from.start, place * stride + segment.at);
-            let to = to..to + segment.from.len();
-            match &mut out.values {
-                ValuesMut::F32(values) => band.copy_to(from, &mut values[to]),
-                ValuesMut::F64(values) => band.copy_to(from, &mut values[to]),
-            }
+            let count = segment.from.len();
+            out.values.slice(to..to + count).copy_from(band.slice(from..from + count));
         }
     }
 }
@@ -540,7 +484,7 @@ impl Gram for Matrix {
 
     /// NaN everywhere if the device fails.
     fn block(&self, rows: &[usize], columns: &[usize], mut out: TileMut<'_>) {
-        let _ = places(&out, rows.len(), columns.len());
+        let _ = out.places(rows.len(), columns.len());
         let _work = self.device().lock();
         let ended = (|| {
             let (x, z) = (self.chosen(rows)?, self.chosen(columns)?);
@@ -548,9 +492,9 @@ impl Gram for Matrix {
                 scatter(&mut out, rows.len(), columns.len(), first, band);
             })
         })();
-        if self.told(ended).is_err() {
+        if self.device().record_fault(ended).is_err() {
             let nothing = vec![f64::NAN; rows.len() * columns.len()];
-            scatter(&mut out, rows.len(), columns.len(), 0, Band::F64(&nothing));
+            scatter(&mut out, rows.len(), columns.len(), 0, ValuesRef::F64(&nothing));
         }
     }
 
@@ -568,7 +512,7 @@ impl Gram for Matrix {
             return Ok(());
         }
         let _work = self.device().lock();
-        self.told((|| {
+        self.device().record_fault((|| {
             let (columns, rows) = (self.chosen(columns)?, self.chosen(rows)?);
             self.multiply_columns(&columns, &rows, rhs, out, watch)
         })())
@@ -585,7 +529,7 @@ impl Gram for Matrix {
             return Ok(None);
         }
         let _work = self.device().lock();
-        self.told(descent::descend(self, problem, beta, f, watch)).map(Some)
+        self.device().record_fault(descent::descend(self, problem, beta, f, watch)).map(Some)
     }
 
     /// No rows are cached: the device recomputes them faster than it reads them.
@@ -607,7 +551,7 @@ impl Gram for Matrix {
             matrix.regularise(penalty)?;
             Ok(matrix)
         };
-        Ok(Box::new(device.told(stored())?))
+        Ok(Box::new(device.record_fault(stored())?))
     }
 
     /// Only if there is no room for double precision, which is as fast.
@@ -619,7 +563,7 @@ impl Gram for Matrix {
     fn low_rank(&self, rank: usize) -> Result<Box<dyn LowRankFactor>, Stopped> {
         let device = self.device();
         let _work = device.lock();
-        Ok(Box::new(device.told(DeviceLowRank::new(self, rank).map_err(Ended::Failed))?))
+        Ok(Box::new(device.record_fault(DeviceLowRank::new(self, rank).map_err(Ended::Failed))?))
     }
 
     /// The same matrix: the device computes values faster than it reads them.
@@ -645,12 +589,7 @@ impl Matrix {
         let out = device.allocate(x.count * 8)?;
         let function = self.inner.printed.function(device, Entry::Diagonal)?;
         let (side, to, rows) = (x.side(device, Role::Rows), address(device, &out), x.count as i64);
-        let arguments: [*const c_void; 4] = [
-            std::ptr::from_ref(&side).cast(),
-            std::ptr::from_ref(&to).cast(),
-            self.numbers(),
-            std::ptr::from_ref(&rows).cast(),
-        ];
+        let arguments = [argument(&side), argument(&to), self.numbers(), argument(&rows)];
         // SAFETY: the arguments of `diagonal`; it writes `rows` numbers.
         unsafe { device.launch(&function, Grid::over(x.count), &arguments)? };
         device.download(&out, &mut found)?;

@@ -1,14 +1,12 @@
 //! The nearest rows of queries, with the same arithmetic as on the host.
 
-use std::ffi::c_void;
-
 use mercer::data::{AnySamples, with_samples};
 use mercer::gram::{Metric, Nearest};
 use mercer::real::Real;
 use mercer::watch::Watch;
 use rayon::prelude::*;
 
-use crate::device::{Device, Ended, Grid};
+use crate::device::{Device, Ended, Grid, arguments_of, check};
 use crate::rows::{Rows, address};
 use crate::source::nearest as text_of;
 
@@ -54,16 +52,16 @@ pub(crate) fn nearest(
         Nearest { k, rows: Vec::with_capacity(asked * k), distances: Vec::with_capacity(asked * k) };
     watch.begin("neighbours", asked.div_ceil(height) as u64);
     for first in (0..asked).step_by(height) {
-        watch.check().map_err(|_| Ended::Stopped)?;
+        check(watch)?;
         let here = height.min(asked - first);
         let end = (first + here) as u64;
         let values = [queries.at(), first as u64, end, rows.at(), n as u64, columns as u64, at[0]];
-        let arguments = values.each_ref().map(|value| std::ptr::from_ref(value).cast::<c_void>());
+        let arguments = arguments_of(&values);
         let grid = Grid { blocks: (n.div_ceil(SIDE), here.div_ceil(SIDE)), threads: 256, shared: 0 };
         // SAFETY: the arguments of `distances`; it reads `end` queries and n rows and writes n distances for each query from `first` on.
         unsafe { device.launch(&measure, grid, &arguments)? };
         let values = [at[0], n as u64, k as u64, at[1], at[2]];
-        let arguments = values.each_ref().map(|value| std::ptr::from_ref(value).cast::<c_void>());
+        let arguments = arguments_of(&values);
         // SAFETY: the arguments of `nearest`; it reads what was written above and writes k numbers and distances for each query.
         unsafe { device.launch(&choose, Grid { blocks: (here, 1), threads: 256, shared: 0 }, &arguments)? };
         let (mut chosen, mut measures) = (vec![0i32; here * k], vec![0f64; here * k]);

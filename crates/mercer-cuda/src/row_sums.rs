@@ -1,11 +1,11 @@
 //! Sums of kernel rows over chosen columns.
 
 use mercer::data::Matrix as Dense;
-use mercer::gram::{Ends, RowSums, TileMut};
+use mercer::gram::{Ends, RowSums, TileMut, ValuesRef};
 use mercer::watch::{Stopped, Unwatched, Watch};
 
 use crate::device::Ended;
-use crate::matrix::{Band, Matrix, scatter};
+use crate::matrix::{Matrix, scatter};
 use crate::rows::Features;
 
 /// Rows of a kernel matrix over chosen columns, whose features stay on the device.
@@ -57,12 +57,12 @@ impl RowSums for CudaRowSums<'_> {
                     let rows = self.matrix.chosen(&rows)?;
                     self.matrix.multiply_columns(columns, &rows, &rhs, &mut sums, watch)
                 })();
-                self.matrix.told(ended)?;
+                self.matrix.device().record_fault(ended)?;
             }
             f.iter_mut().zip(sums.entries()).for_each(|(f, sum)| *f += sum);
             self.evaluations += (terms.len() * f.len()) as u64;
         }
-        Ok(ends.map_or_else(Vec::new, |ends| extremes(ends, f)))
+        Ok(ends.map_or_else(Vec::new, |ends| ends.extremes(0, f)))
     }
 
     /// NaN everywhere if the device fails.
@@ -81,9 +81,9 @@ impl RowSums for CudaRowSums<'_> {
                 })()
             }
         };
-        if matrix.told(ended).is_err() {
+        if matrix.device().record_fault(ended).is_err() {
             let nothing = vec![f64::NAN; rows.len() * width];
-            scatter(&mut out, rows.len(), width, 0, Band::F64(&nothing));
+            scatter(&mut out, rows.len(), width, 0, ValuesRef::F64(&nothing));
         }
         self.evaluations += (rows.len() * width) as u64;
     }
@@ -96,14 +96,4 @@ impl RowSums for CudaRowSums<'_> {
     fn evaluations(&self) -> u64 {
         self.evaluations
     }
-}
-
-/// The least f + up and the greatest f + low of each group.
-fn extremes(ends: Ends<'_>, f: &[f64]) -> Vec<(f64, f64)> {
-    let of_group = |group: &std::ops::Range<usize>| {
-        group.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), c| {
-            (least.min(f[c] + ends.up[c]), greatest.max(f[c] + ends.low[c]))
-        })
-    };
-    ends.groups.iter().map(of_group).collect()
 }

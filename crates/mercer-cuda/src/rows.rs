@@ -1,6 +1,5 @@
 //! Samples on a device, and their features for one kernel.
 
-use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::DevicePtr;
@@ -8,7 +7,7 @@ use mercer::data::{AnySamples, Samples, Storage};
 use mercer::real::{Precision, Real};
 use rayon::prelude::*;
 
-use crate::device::{Bytes, Device, Grid};
+use crate::device::{Bytes, Device, Grid, arguments, arguments_of};
 use crate::error::CudaError;
 use crate::printed::Printed;
 use crate::source::{Entry, Source};
@@ -67,14 +66,9 @@ impl Rows {
             address(device, &mapped.scalars),
         ];
         // SAFETY: the arguments of `embed`; it reads `count` rows or their index and writes `padded` rows.
-        unsafe { device.launch(&function, Grid::over(padded), &arguments(&pointers))? };
+        unsafe { device.launch(&function, Grid::over(padded), &arguments_of(&pointers))? };
         Ok(mapped)
     }
-}
-
-/// Addresses and whole numbers as arguments of a launch.
-pub(crate) fn arguments(values: &[u64]) -> Vec<*const c_void> {
-    values.iter().map(|value| std::ptr::from_ref(value).cast()).collect()
 }
 
 /// The address of bytes on the device.
@@ -154,13 +148,7 @@ impl Features {
         let function = printed.function(device, Entry::Split)?;
         let (from, to, number) = (address(device, &self.features), address(device, &fragments), count as u64);
         let columns = i32::from(role == Role::Columns);
-        let values: [*const c_void; 5] = [
-            std::ptr::from_ref(&from).cast(),
-            std::ptr::from_ref(&to).cast(),
-            std::ptr::from_ref(&scale).cast(),
-            std::ptr::from_ref(&columns).cast(),
-            std::ptr::from_ref(&number).cast(),
-        ];
+        let values = arguments![from, to, scale, columns, number];
         // SAFETY: the arguments of `split`; it reads `padded` rows and writes `count` fragments.
         unsafe { device.launch(&function, Grid::over(count), &values)? };
         let _ = self.fragments[role as usize].set(fragments);

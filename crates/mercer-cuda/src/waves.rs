@@ -9,8 +9,7 @@ use mercer::real::Precision;
 use mercer::watch::{Stopped, Watch};
 
 use crate::blas::Op;
-use crate::dense::argument;
-use crate::device::{Bytes, Device, Ended, Grid};
+use crate::device::{Bytes, Device, Ended, Grid, arguments, check};
 use crate::engine::CudaEngine;
 use crate::rows::{Rows, address};
 
@@ -81,21 +80,21 @@ fn sums(device: &std::sync::Arc<Device>, rows: &WaveRows<'_>, watch: &dyn Watch)
     let blas = device.blas()?;
     watch.begin("features", n as u64);
     for first in (0..n).step_by(height) {
-        watch.check().map_err(|_| Ended::Stopped)?;
+        check(watch)?;
         let here = height.min(n - first);
         let (start, some) = (first as i64, here as i64);
-        let arguments = [
-            argument(&from),
-            argument(&start),
-            argument(&some),
-            argument(&columns),
-            argument(&frequencies_at),
-            argument(&shifts_at),
-            argument(&amplitudes_at),
-            argument(&count),
-            argument(&both),
-            argument(&roots_at),
-            argument(&to),
+        let arguments = arguments![
+            from,
+            start,
+            some,
+            columns,
+            frequencies_at,
+            shifts_at,
+            amplitudes_at,
+            count,
+            both,
+            roots_at,
+            to
         ];
         let grid = Grid { blocks: (m.div_ceil(THREADS), here.div_ceil(ROWS)), threads: THREADS, shared: 0 };
         let of_block = (address(device, &labels) + (first * outputs * 8) as u64, outputs);

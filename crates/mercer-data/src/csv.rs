@@ -28,12 +28,16 @@ const BLOCK: usize = 1 << 22;
 
 impl TextTable {
     pub fn open(opened: Opened, layout: &Layout) -> Result<Self, DataError> {
-        let delimiter = layout.delimiter.unwrap_or_else(|| {
+        let declared = declared_delimiter(&opened.head);
+        let delimiter = layout.delimiter.or(declared).unwrap_or_else(|| {
             if opened.tab_separated { Delimiter::Byte(b'\t') } else { sniff_delimiter(&opened.head) }
         });
         let file = opened.name;
         let comma = uses_decimal_comma(&opened.head, delimiter);
         let mut records = Records::new(Lines::new(file.clone(), opened.bytes), delimiter);
+        if declared.is_some() {
+            records.advance()?;
+        }
         let Some(first) = first_record(&mut records, comma)? else { return Err(DataError::Empty { file }) };
         let named = match layout.header {
             Some(named) => named,
@@ -110,6 +114,17 @@ impl TextTable {
                 Ok(false)
             }
         }
+    }
+}
+
+/// The delimiter that the first line declares: `sep=;`, as spreadsheet programs write and read it.
+fn declared_delimiter(head: &[u8]) -> Option<Delimiter> {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let line = text.split(|&b| b == b'\n').next()?;
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    match line.strip_prefix(b"sep=")? {
+        &[delimiter @ (b',' | b';' | b'\t' | b'|')] => Some(Delimiter::Byte(delimiter)),
+        _ => None,
     }
 }
 

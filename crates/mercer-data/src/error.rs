@@ -1,5 +1,6 @@
 //! Why data could not be read or written.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
@@ -154,7 +155,7 @@ pub enum DataError {
         limit: usize,
     },
     /// Two columns have one name.
-    #[error("{file}: two columns are named `{name}`")]
+    #[error("{file}: two columns are named `{name}`; give each column a name of its own")]
     DuplicateColumn {
         /// The file.
         file: String,
@@ -294,8 +295,8 @@ impl Place {
         self
     }
 
-    pub(super) fn column_name(&self) -> &str {
-        self.column.as_ref().map_or("NAME", |(_, name)| name)
+    pub(super) fn column_name(&self) -> Cow<'_, str> {
+        self.column.as_ref().map_or("NAME".into(), |(index, name)| as_argument(*index, name))
     }
 }
 
@@ -317,6 +318,19 @@ impl fmt::Display for Place {
                 write!(f, ", row {row}, column {index} (`{name}`; counted from 0)")
             }
         }
+    }
+}
+
+/// A column as an argument of a flag in a shell: its name, in quotation marks if necessary, or its index if the name has a comma,
+/// which separates columns.
+pub(super) fn as_argument(index: usize, name: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=+@".contains(c);
+    if !name.is_empty() && name.chars().all(is_plain) {
+        name.into()
+    } else if name.is_empty() || name.contains([',', '"', '$', '`', '\\', '!']) {
+        index.to_string().into()
+    } else {
+        format!("\"{name}\"").into()
     }
 }
 

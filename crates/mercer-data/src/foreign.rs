@@ -44,6 +44,9 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"BZh") || head.starts_with(b"\xfd7zXZ") || head.starts_with(b"\x28\xb5\x2f\xfd") {
         return Some("this file is compressed, but not with gzip; decompress it first");
     }
+    if head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff") {
+        return Some("this is UTF-32 text; convert it with `iconv -f UTF-32 -t UTF-8`");
+    }
     if let Some(utf16) = unmarked_utf16(head) {
         return Some(utf16);
     }
@@ -57,6 +60,9 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
         return Some(
             "this is a page of HTML, perhaps an error page that was downloaded in place of the data",
         );
+    }
+    if tag.starts_with(b"<?xml") {
+        return Some("this is XML; write the table as CSV or Parquet");
     }
     let json = ends(&[".json", ".jsonl", ".ndjson"]) || text.starts_with(b"{\"") || text.starts_with(b"[{\"");
     json.then_some("this is JSON; write the table as CSV or Parquet")
@@ -73,7 +79,8 @@ fn unmarked_utf16(head: &[u8]) -> Option<&'static str> {
     let pairs = head.chunks_exact(2).take(64);
     let count = pairs.len();
     let zeros = |place: usize| pairs.clone().filter(|pair| pair[place] == 0 && pair[1 - place] != 0).count();
-    if count < 4 || head.starts_with(b"\x93NUMPY") {
+    let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    if count < 4 || marked || head.starts_with(b"\x93NUMPY") {
         None
     } else if 10 * zeros(1) >= 9 * count {
         Some("this is UTF-16 text without a byte-order mark; convert it with `iconv -f UTF-16LE -t UTF-8`")
@@ -105,6 +112,8 @@ mod tests {
             ("a.pkl", b"\x80\x04\x95", "pickle"),
             ("a.zip", b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0a.csv", "unpack"),
             ("a.csv", b"\x89PNG\r\n\x1a\n", "picture"),
+            ("a.csv", b"<?xml version='1.0'?><rows/>", "XML"),
+            ("a.csv", b"\xff\xfe\0\0a\0\0\0", "UTF-32"),
             ("a.csv", b"a\0,\0b\0\n\x001\0,\x002\0\n\0", "UTF-16LE"),
             ("a.csv", b"\0a\0,\0b\0\n\x001\0,\x002\0\n", "UTF-16BE"),
         ] {
@@ -116,6 +125,7 @@ mod tests {
             ("a", b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0X.npy"),
             ("a", b"1 2:3\n"),
             ("a", b"PAR1"),
+            ("a.csv", b"\xff\xfea\0,\0b\0\n\x001\0,\x002\0\n\0a\0,\0b\0"),
         ] {
             assert_eq!(foreign(name, head), None, "{name}");
         }

@@ -1,10 +1,12 @@
 //! Builds rows: entries of a table are sorted into numbers, categories and targets, then encoded as features.
 
+use std::borrow::Cow;
+
 use super::Samples;
 use super::categories::{Categories, NO_CATEGORY};
 use super::dataset::Target;
 use super::dates;
-use super::error::{DataError, Place, RowNumber, listed, shortened};
+use super::error::{DataError, Place, RowNumber, as_argument, listed, shortened};
 use super::fields::{Cell, Parsed};
 use super::options::{Dates, Missing};
 use super::plain::{PlainRows, Shape};
@@ -214,7 +216,12 @@ impl<T: Real> RowBuilder<T> {
         if width != self.roles.len() {
             let place = Place::at(file, row);
             let comment = width > 0 && cell(0).text().starts_with(b"#");
-            let advice = if comment { "; comments are read before the first row only" } else { "" };
+            let ended = width == self.roles.len() + 1 && cell(width - 1).text().is_empty();
+            let advice = match (comment, ended) {
+                (true, _) => "; comments are read before the first row only",
+                (_, true) => "; the line ends with a separator, the first line does not",
+                _ => "",
+            };
             return Err(DataError::Ragged { place, expected: self.roles.len(), found: width, advice });
         }
         let start = self.numbers.len();
@@ -272,7 +279,7 @@ impl<T: Real> RowBuilder<T> {
             }
             Parsed::Text => {
                 let (text, place) = (shortened(&cell.text()), place());
-                let advice = advice(cell, place.column_name(), self.phase);
+                let advice = advice(cell, &place.column_name(), self.phase);
                 Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
@@ -286,8 +293,8 @@ impl<T: Real> RowBuilder<T> {
             }
             (Missing::Drop, Phase::Training) => return Ok(Fate::DropRow),
             (Missing::Error, Phase::Training) => format!(
-                "`--missing mean` fills such values in, `--missing indicator` also marks them, `--missing drop` leaves the rows out, \
-                 `--drop {}` the column",
+                "`--missing mean` fills in such values, `--missing indicator` also marks them, `--missing drop` leaves out the rows, \
+                 `--drop {}` leaves out the column",
                 place().column_name()
             ),
             (_, Phase::Prediction) => {
@@ -343,7 +350,7 @@ impl<T: Real> RowBuilder<T> {
         let column = &mut self.targets[slot];
         if cell.is_missing() {
             if training && self.missing == Missing::Error {
-                let remedy = "`--missing drop` leaves rows without a target out".into();
+                let remedy = "`--missing drop` leaves out rows without a target".into();
                 return Err(DataError::MissingValue {
                     place: place(),
                     text: shortened(&cell.text()),
@@ -360,7 +367,7 @@ impl<T: Real> RowBuilder<T> {
             }
             Err(_) => {
                 let (text, place) = (shortened(&cell.text()), place());
-                let advice = advice(cell, place.column_name(), Phase::Prediction);
+                let advice = advice(cell, &place.column_name(), Phase::Prediction);
                 Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
@@ -377,7 +384,11 @@ impl<T: Real> RowBuilder<T> {
         let nothing_there = |position: usize, name: &str| DataError::MissingValue {
             place: Place::file(file).column(position, name),
             text: String::new(),
-            remedy: format!("every value of the column is; `--drop {name}` leaves it out").into(),
+            remedy: format!(
+                "the whole column is empty; `--drop {}` leaves it out",
+                as_argument(position, name)
+            )
+            .into(),
         };
         let mut columns = Vec::with_capacity(features.len());
         for (name, position, role) in features {
@@ -510,9 +521,7 @@ fn advice(cell: Cell<'_>, column: &str, phase: Phase) -> String {
             ": it is a date, and the model was not trained with `--dates days`".to_owned()
         };
     }
-    let mut parts = text.split(|byte| b"/.-".contains(byte));
-    let is_part = |part: &[u8]| matches!(part.len(), 1 | 2 | 4) && part.iter().all(u8::is_ascii_digit);
-    if training && parts.clone().count() == 3 && parts.all(is_part) {
+    if training && looks_like_date(text) {
         return format!(
             "; it looks like a date: write dates as 2024-12-31 and read them with `--dates days`, or {drop}"
         );
@@ -523,14 +532,33 @@ fn advice(cell: Cell<'_>, column: &str, phase: Phase) -> String {
     if !training {
         return String::new();
     }
-    if !text.iter().any(u8::is_ascii_alphanumeric) {
-        return format!("; where a value is missing, leave the field empty or write NA; {drop}");
+    if !text.iter().any(u8::is_ascii_alphanumeric) || names_a_missing_value(text) {
+        return format!("; if the value is missing, leave the field empty or write NA; {drop}");
     }
     format!("; `--categorical {column}` one-hot encodes a column of text, {drop}")
 }
 
+/// Whether a text is probably a date in a form that is not read: `1/31/2024`, `31.12.24` or `1 Jan 2024`.
+fn looks_like_date(text: &[u8]) -> bool {
+    let mut parts = text.split(|byte| b"/.- ,".contains(byte)).filter(|part| !part.is_empty());
+    let is_number = |part: &[u8]| matches!(part.len(), 1 | 2 | 4) && part.iter().all(u8::is_ascii_digit);
+    let is_month = |part: &[u8]| {
+        const MONTHS: [&[u8]; 12] =
+            [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
+        part.get(..3).is_some_and(|start| MONTHS.contains(&&*start.to_ascii_lowercase()))
+    };
+    let months = parts.clone().filter(|part| is_month(part)).count();
+    parts.clone().count() == 3 && months <= 1 && parts.all(|part| is_number(part) || is_month(part))
+}
+
+/// Whether a text is a word that other programs write for a missing value.
+fn names_a_missing_value(text: &[u8]) -> bool {
+    const WORDS: [&[u8]; 7] = [b"n/a", b"#n/a", b"<na>", b"none", b"nil", b"missing", b"unknown"];
+    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
 /// The kind of characters that prevent a text with digits from being a number; `None` for other texts.
-fn number_with_signs(cell: Cell<'_>) -> Option<&'static str> {
+fn number_with_signs(cell: Cell<'_>) -> Option<Cow<'static, str>> {
     let text = cell.text();
     let text = str::from_utf8(&text).ok()?;
     let rest = text.trim_matches(|c: char| "%$€£¥+-() ".contains(c));
@@ -540,18 +568,23 @@ fn number_with_signs(cell: Cell<'_>) -> Option<&'static str> {
     if !digits || others {
         return None;
     }
-    let commas = rest.matches(',').count();
-    Some(if text.contains('%') {
-        "a percent sign; write the number alone"
-    } else if text.contains(['$', '€', '£', '¥']) {
-        "a currency sign; write the number alone"
-    } else if commas == 1
-        && !rest.contains('.')
-        && rest.rsplit(',').next().is_some_and(|part| part.len() != 3)
-    {
-        "a decimal comma; a file with decimal commas separates its columns by semicolons or tabs and has no decimal points"
-    } else {
-        "separators between its digits; write the digits alone"
+    if text.contains('%') {
+        return Some("a percent sign; write the number alone".into());
+    }
+    if text.contains(['$', '€', '£', '¥']) {
+        return Some("a currency sign; write the number alone".into());
+    }
+    let one_comma = rest.split_once(',').filter(|(_, after)| !after.contains(','));
+    Some(match one_comma {
+        // 1,234 is either 1.234 or 1234.
+        Some((before, after)) if after.len() == 3 && !rest.contains(|c: char| c != ',' && !c.is_ascii_digit()) => {
+            format!("a comma; write {before}.{after} for a decimal comma, {before}{after} for a separator of thousands")
+                .into()
+        }
+        Some(_) if !rest.contains('.') => {
+            "a decimal comma; a file with decimal commas separates its columns by semicolons or tabs and has no decimal points".into()
+        }
+        _ => "separators between its digits; write the digits alone".into(),
     })
 }
 

@@ -83,24 +83,60 @@ impl Format {
         if head.contains(&0) {
             return None;
         }
-        let number = |text: &[u8]| str::from_utf8(text).is_ok_and(|t| t.parse::<f64>().is_ok());
-        let is_pair = |field: &[u8]| {
-            let colon = field.iter().position(|&b| b == b':');
-            colon.is_some_and(|at| {
-                let (key, value) = (&field[..at], &field[at + 1..]);
-                (key == b"qid" || (!key.is_empty() && key.iter().all(u8::is_ascii_digit))) && number(value)
-            })
-        };
-        let is_sparse_row = |line: &[u8]| {
-            let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-            let labelled =
-                fields.next().is_some_and(|first| is_pair(first) || first.split(|&b| b == b',').all(number));
-            labelled && fields.next().is_some_and(is_pair)
-        };
-        let lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
-        let mut rows = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).take(8);
-        Some(if rows.any(is_sparse_row) { Self::Svmlight } else { Self::Csv })
+        Some(if first_lines(head).any(is_sparse_row) { Self::Svmlight } else { Self::Csv })
     }
+
+    /// What is wrong with the name of a file, if its first bytes are clearly of another format.
+    fn contradiction(self, head: &[u8]) -> Option<&'static str> {
+        let is_text = |format| matches!(format, Self::Csv | Self::Svmlight);
+        match (self, Self::sniff(head)) {
+            (named, None) if is_text(named) => Some("this is not text: it contains zero bytes"),
+            (named, Some(Self::Npy)) if named != Self::Npy => {
+                Some("this is a NumPy array; give the file the ending .npy")
+            }
+            (named, Some(Self::Npz)) if named != Self::Npz => {
+                Some("this is an archive of NumPy arrays; give the file the ending .npz")
+            }
+            (named, Some(Self::Parquet)) if named != Self::Parquet => {
+                Some("this is a Parquet file; give the file the ending .parquet")
+            }
+            (Self::Npy, Some(found)) if is_text(found) => {
+                Some("this is not a NumPy array but text; give the file the ending .csv or .txt")
+            }
+            (Self::Npz, Some(found)) if is_text(found) => {
+                Some("this is not an archive of NumPy arrays but text; give the file the ending .csv or .txt")
+            }
+            (Self::Parquet, Some(found)) if is_text(found) => {
+                Some("this is not a Parquet file but text; give the file the ending .csv or .txt")
+            }
+            (Self::Csv, Some(Self::Svmlight)) if first_lines(head).all(is_sparse_row) => {
+                Some("this is LIBSVM text; give the file the ending .svm")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The first lines of a text that are neither blank nor comments.
+fn first_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = head.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).take(8)
+}
+
+/// Whether a line is a row of LIBSVM text: numbers followed by a field of the form `index:value`.
+fn is_sparse_row(line: &[u8]) -> bool {
+    let number = |text: &[u8]| str::from_utf8(text).is_ok_and(|t| t.parse::<f64>().is_ok());
+    let is_pair = |field: &[u8]| {
+        let colon = field.iter().position(|&b| b == b':');
+        colon.is_some_and(|at| {
+            let (key, value) = (&field[..at], &field[at + 1..]);
+            (key == b"qid" || (!key.is_empty() && key.iter().all(u8::is_ascii_digit))) && number(value)
+        })
+    };
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let labelled =
+        fields.next().is_some_and(|first| is_pair(first) || first.split(|&b| b == b',').all(number));
+    labelled && fields.next().is_some_and(is_pair)
 }
 
 /// A source of data.
@@ -207,9 +243,18 @@ impl Source {
         };
         let named = Path::new(&self.name);
         let unknown = || DataError::UnknownFormat { file: self.name.clone() };
-        let format = match format.or_else(|| Format::from_path(named)) {
-            Some(format) => format,
-            None => Format::sniff(&head).ok_or_else(unknown)?,
+        let format = match (format, Format::from_path(named)) {
+            (Some(format), _) => format,
+            (None, Some(format)) => match format.contradiction(&head) {
+                Some(problem) => {
+                    return Err(DataError::WrongKind {
+                        file: self.name.clone(),
+                        problem: problem.to_owned(),
+                    });
+                }
+                None => format,
+            },
+            (None, None) => Format::sniff(&head).ok_or_else(unknown)?,
         };
         let lowercase = self.name.to_ascii_lowercase();
         let tab_separated = lowercase.ends_with(".tsv") || lowercase.ends_with(".tsv.gz");
@@ -240,10 +285,13 @@ impl Utf16 {
             Self::LittleEndian => u16::from_le_bytes([pair[0], pair[1]]),
             Self::BigEndian => u16::from_be_bytes([pair[0], pair[1]]),
         };
+        let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+        if all.len() % 2 == 1 {
+            return Err(invalid("the text is UTF-16, but it ends in the middle of a character"));
+        }
         let units = all.chunks_exact(2).skip(1).map(unit);
         let text: Result<String, _> = char::decode_utf16(units).collect();
-        text.map(String::into_bytes)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-16"))
+        text.map(String::into_bytes).map_err(|_| invalid("the text is not UTF-16"))
     }
 }
 

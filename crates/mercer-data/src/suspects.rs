@@ -1,5 +1,6 @@
 //! Detects columns of numbers that are probably not features: row numbers, identifiers, dates written as numbers.
 
+use super::error::as_argument;
 use super::schema::{Encoding, FeatureColumn};
 
 /// The fewest rows for a suspicion.
@@ -13,7 +14,8 @@ pub(super) fn suspects(columns: &[FeatureColumn], values: impl Fn(usize) -> Vec<
         let name = &column.name;
         let what = looks_like(name, &values(slot))?;
         Some(format!(
-            "the column `{name}` looks like {what}; if it is not a feature, leave it out with --drop {name}"
+            "the column `{name}` looks like {what}; if it is not a feature, leave it out with --drop {}",
+            as_argument(column.position, name)
         ))
     };
     numbers.enumerate().filter_map(suspect).collect()

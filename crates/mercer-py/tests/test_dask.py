@@ -281,6 +281,16 @@ def test_processes_that_cannot_be_are_refused(two_workers, data):
     ):
         with pytest.raises(ValueError, match=message):
             md.GaussianProcessRegressor(**{"approx": "nystrom:20", **settings}).fit(X, y)
+    with pytest.raises(mercer.NotAKernel, match="sigmoid"):
+        md.GaussianProcessRegressor("?*sigmoid(gamma=1,c=-1)", approx="nystrom:20").fit(X, y)
+
+
+def test_targets_that_say_nothing_are_said(two_workers, data):
+    X, y = chunked(data[0], np.full(ROWS, 4.0))
+    model = md.GaussianProcessRegressor(approx="nystrom:20", normalize_y=True, random_state=3)
+    with pytest.warns(UserWarning, match="same in every row"):
+        model.fit(X, y)
+    np.testing.assert_allclose(model.predict(X).compute(), 4.0, rtol=1e-15)
 
 
 def test_long_solves_reach_the_answers_in_memory(data):

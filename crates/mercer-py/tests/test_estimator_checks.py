@@ -2,6 +2,7 @@
 
 import mercer
 import pytest
+import sklearn.svm
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
@@ -100,6 +101,12 @@ def test_options(estimator, check):
 def test_what_a_loose_tolerance_hides(estimator, check):
     if check in WEIGHTS or isinstance(estimator, mercer.OneClassSVM):
         getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
+
+
+@pytest.mark.parametrize("name, check", [(name, check) for name, checks in OF_PEERS.items() for check in checks])
+def test_peers_fail_too(name, check):
+    with pytest.raises((AssertionError, ValueError)):
+        getattr(estimator_checks, check)(name, getattr(sklearn.svm, name)())
 
 
 def test_expected_failures_stay_few():

@@ -376,3 +376,8 @@ def test_bad_kernels_are_refused():
         mercer.GaussianProcessRegressor("poly(degree=?)").fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         mercer.GaussianProcessRegressor().fit(np.full_like(X, np.nan), y)
+    for estimator, targets in ((mercer.GaussianProcessRegressor, y), (mercer.GaussianProcessClassifier, y > 0)):
+        with pytest.raises(mercer.NotAKernel, match=r"is not a kernel in dimension 1 on the domain ball:1\.9.*x₁ = "):
+            estimator("?*sigmoid(gamma=1,c=-1)").fit(X, targets)
+    # A kernel where all coordinates are at least 0.
+    mercer.GaussianProcessRegressor("?*chi2(gamma=?)", alpha=0.1).fit(np.abs(X), y)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from closeness import assert_close
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 
 ALPHAS = np.geomspace(1e-3, 10, 4)
@@ -109,6 +110,32 @@ def test_other_scores(data, scoring):
     assert np.isclose(model.best_score_, expected, rtol=1e-8)
 
 
+def test_a_function_scores_single_rows_and_sees_the_weights(data):
+    X, y = data
+    scores = lambda **parameters: mercer.KernelRidgeCV(alphas=ALPHAS, gammas=[0.5], **parameters)
+    negative = lambda *arguments, **weights: -mean_absolute_error(*arguments, **weights)
+    single = scores(cv=60, scoring=negative).fit(X, y)
+    assert_close(single.best_score_, scores(scoring="neg_mean_absolute_error").fit(X, y).best_score_, 1e-10)
+    weights = np.linspace(0.1, 3, 60)
+    ours, named = (scores(cv=3, scoring=s).fit(X, y, weights) for s in (negative, "neg_mean_absolute_error"))
+    assert_close(ours.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"], 1e-10)
+
+
+@pytest.mark.parametrize("approx", [None, "fourier:8"])
+def test_r2_of_targets_that_do_not_vary_is_that_of_scikit_learn(data, approx):
+    """Not 1, as if they were predicted."""
+    X, y = data
+    folds = np.arange(60) < 20
+    y = np.where(folds, 2.0, y)
+    cv = [(np.flatnonzero(~folds), np.flatnonzero(folds)), (np.flatnonzero(folds), np.flatnonzero(~folds))]
+    model = mercer.KernelRidgeCV("rbf(sigma=1)", alphas=[0.1], cv=cv, scoring="r2", approx=approx, random_state=0).fit(X, y)
+    if approx is None:
+        peer = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5)
+        expected = [r2_score(y[test], peer.fit(X[train], y[train]).predict(X[test])) for train, test in cv]
+        assert_close(model.best_score_, np.mean(expected), 1e-8)
+    assert model.best_score_ <= 0.5
+
+
 def test_precomputed(data):
     X, y = data
     K = mercer.Kernel("rbf(gamma=0.5)")(X)
@@ -128,6 +155,8 @@ def test_precomputed(data):
         ({"cv": 61}, "n_splits=61"),
         ({"cv": "loo"}, "cv"),
         ({"scoring": "accuracy"}, "scoring"),
+        ({"scoring": "r2", "cv": 60}, "2 rows or more in each fold"),
+        ({"scoring": "r2", "cv": "gcv"}, "scoring must be None"),
         ({"cv": [([0], [1])]}, "out of all folds"),
         ({"kernel": "rbf(sigma=?)", "gammas": [1.0]}, "gammas"),
     ],

@@ -64,6 +64,17 @@ def test_classification_is_that_of_scikit_learn(data, weights):
     assert np.array_equal(ours.predict(queries), peer.predict(queries))
 
 
+def test_weights_of_tiny_distances_do_not_overflow(tmp_path):
+    X = 1e-310 * np.array([[0.0], [4.0], [1e3]])
+    regression = mercer.KNeighborsRegressor(2, weights="distance").fit(X, [1.0, 5.0, 0.0])
+    classes = mercer.KNeighborsClassifier(2, weights="distance").fit(X, ["a", "b", "b"])
+    # At distances of 1 and 3.
+    assert_close(regression.predict(1e-310 * np.ones((1, 1))), [2.0], 1e-9)
+    assert_close(classes.predict_proba(1e-310 * np.ones((1, 1))), [[0.75, 0.25]], 1e-9)
+    regression.save(tmp_path / "m")
+    assert_close(mercer.load(tmp_path / "m").predict(1e-310 * np.ones((1, 1))), [2.0], 1e-9)
+
+
 def test_rows_are_not_their_own_neighbours(data):
     X, _, y, _ = data
     ours, peer = mercer.KNeighborsRegressor(3), sklearn.neighbors.KNeighborsRegressor(3, algorithm="kd_tree")

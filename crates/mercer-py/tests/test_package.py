@@ -106,6 +106,35 @@ def test_stubs_agree_with_the_code(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def stub_classes():
+    """{class: (its bases, the names that its stub declares)}."""
+    found = {}
+    for path in PACKAGE.glob("[a-z_]*.pyi"):
+        for node in ast.parse(path.read_text()).body if path.stem != "_native" else ():
+            if isinstance(node, ast.ClassDef):
+                annotated = {part.target.id for part in node.body if isinstance(part, ast.AnnAssign)}
+                defined = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+                found[node.name] = ([ast.unparse(base) for base in node.bases], annotated | defined)
+    return found
+
+
+def declared(name, classes):
+    bases, names = classes.get(name, ((), set()))
+    return names.union(*(declared(base, classes) for base in bases))
+
+
+@pytest.mark.parametrize("name", [name for name in mercer.__all__ if hasattr(getattr(mercer, name), "get_params")])
+def test_stubs_have_all_parameters_and_attributes(name):
+    """Those that `__init__` and `fit` set, which stubtest does not see."""
+    kind = getattr(mercer, name)
+    parameters = [] if name == "Kernel" else list(inspect.signature(kind).parameters)
+    _, _, attributes = inspect.getdoc(kind).partition("Attributes\n----------\n")
+    lines = [line for line in attributes.partition("\n\n")[0].splitlines() if not line.startswith(" ")]
+    documented = [word.strip() for line in lines for word in line.partition(" : ")[0].rstrip(",").split(",")]
+    assert len(documented) > 2 or name == "Kernel"
+    assert not {*parameters, *documented} - declared(name, stub_classes())
+
+
 @pytest.mark.parametrize("name", ["NotAKernel", "SingularMatrix", "IndefiniteMatrix"])
 def test_errors_are_importable_and_pickle(name):
     kind = getattr(mercer, name)

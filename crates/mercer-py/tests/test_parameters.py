@@ -113,11 +113,25 @@ def test_a_fit_that_draws_nothing_leaves_numpys_state_alone(data):
     np.testing.assert_array_equal(np.random.get_state()[1], state)
 
 
-def test_devices_by_name():
-    X, y = np.arange(12.0).reshape(6, 2), np.arange(6.0)
-    assert mercer.KernelRidge(device="auto").fit(X, y).predict(X).shape == (6,)
+#: Estimators that compute nothing on a device: features by arithmetic alone.
+ON_THE_HOST = {"PolynomialFeatureMap", "RBFSampler", "RandomFourierFeatures"}
+
+
+@pytest.mark.parametrize("name", [name for name in mercer.__all__ if hasattr(getattr(mercer, name), "fit")])
+def test_devices_by_name(data, name):
+    kind = getattr(mercer, name)
+    assert ("device" in kind().get_params()) == (name not in ON_THE_HOST)
+    if name in ON_THE_HOST:
+        return
+    X, y = data
+
+    def use(device):
+        model = kind(device=device).fit(X, y)
+        return (model.transform if hasattr(model, "transform") else model.predict)(X)
+
+    assert len(use("auto")) == len(X)
     with pytest.raises(ValueError, match="cuda:N"):
-        mercer.KernelRidge(device="gpu").fit(X, y)
+        use("gpu")
     # No machine has this many.
     with pytest.raises(RuntimeError, match="cuda:4096"):
-        mercer.KernelRidge(device="cuda:4096").fit(X, y)
+        use("cuda:4096")

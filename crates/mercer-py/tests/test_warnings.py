@@ -1,10 +1,12 @@
 """What a fit warns of, and where: at the line that called it."""
 
+import functools
 import warnings
 
 import mercer
 import numpy as np
 import pytest
+import scipy.optimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -44,6 +46,19 @@ def test_a_limit_that_is_met_is_a_convergence_warning_at_the_call(data, model, c
     assert found and all(warning.category is ConvergenceWarning for warning in found)
     assert {warning.filename for warning in found} == {__file__}
     assert getattr(model, "fit_status_", 1) == 1
+
+
+def test_a_search_for_the_likelihood_that_stops_early_warns_at_the_call(data, monkeypatch):
+    X, y, labels = data
+    once = functools.partial(scipy.optimize.minimize, options={"maxiter": 1})
+    monkeypatch.setattr(scipy.optimize, "minimize", once)
+    for model, targets in [
+        (mercer.GaussianProcessRegressor("?*rbf(sigma=?) + noise(value=?)"), y[:40]),
+        (mercer.GaussianProcessClassifier("?*rbf(sigma=?)"), labels[:40]),
+    ]:
+        found = heard(model, X[:40], targets)
+        assert any("did not converge in 1 steps" in str(warning.message) for warning in found)
+        assert {(warning.category, warning.filename) for warning in found} == {(ConvergenceWarning, __file__)}
 
 
 def test_a_solver_that_stagnates_warns(data):

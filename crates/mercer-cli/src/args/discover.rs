@@ -28,7 +28,7 @@ pub struct Discover {
     /// Seconds after which no further formula is tried; what is found then depends on the machine [default: no limit]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
-    /// Draw the parts of the formula: .svg, .png or .txt
+    /// Draw the parts of the formula: .svg, .png, .pdf or .txt
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Leave out of the model what standard deviations need: n²/2 numbers for n rows

@@ -72,6 +72,8 @@ fn choice<T: Copy + Send + Sync>(
 /// `mercer fit`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+`mercer fit METHOD --help` shows the options of one method, in groups.
+
 Examples:
   mercer fit ridge data.csv --target y -o m.mercer
   mercer fit ridge data.csv --target y --kernel \"rbf(sigma=auto) + 0.1*linear\" --lambda 0.01 -o m.mercer
@@ -99,8 +101,9 @@ pub struct Fit {
     /// Model file to write
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Kernel, such as "0.5*rbf(sigma=2) + (<x,z>+1)^3", or `precomputed` if the data holds kernel values [default: a
-    /// Gaussian whose width is chosen]
+    /// Kernel, such as "0.5*rbf(sigma=2) + (<x,z>+1)^3"; svc, nu-svc, svr, nu-svr, one-class: or `precomputed`, if the data
+    /// holds kernel values [default: a Gaussian whose width is chosen]; ridge, logistic: [default: a Gaussian whose width is
+    /// chosen]; lms, smoother: [default: rbf(sigma=auto)]; perceptron: [default: rbf(gamma=auto)]; gp: [default: ?*rbf(sigma=[?])]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
     /// Explicit features instead of a kernel: "poly(degree=3)", "monomials(degree=2)", "taylor(sigma=1, degree=6)", or
@@ -112,7 +115,7 @@ pub struct Fit {
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', allow_negative_numbers = true)]
     pub lambda: Vec<f64>,
     /// svc: cost of a row on the wrong side of the margin [default: chosen by cross-validation]; svr, nu-svr: cost of an
-    /// error beyond the tube [default: chosen by cross-validation]; logistic: 1/λ
+    /// error beyond the tube [default: chosen by cross-validation]; logistic: inverse of the penalty, 1/λ
     #[arg(long = "C", value_name = "NUMBER", allow_negative_numbers = true)]
     pub c: Option<f64>,
     /// nu-svc: upper bound on the fraction of margin errors and lower bound on the fraction of support vectors [default:
@@ -132,12 +135,13 @@ pub struct Fit {
     /// ridge, lms: intercept: none, unpenalised (centred), or penalised on centred data (column) [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
-    /// ridge: cholesky, mixed, primal or cg [default: auto, the cheapest that fits the memory]; gp: cholesky or cg [default: auto, the
-    /// cheapest of these and of inducing points]; lms: batch or sgd [default: batch]; logistic: newton, gd or sgd [default: newton]
+    /// ridge: one of auto, cholesky, mixed, primal and cg [default: auto, the cheapest that fits the memory]; gp: one of auto,
+    /// cholesky and cg [default: auto, the cheapest of these and inducing points]; lms: one of batch and sgd
+    /// [default: batch]; logistic: one of newton, gd and sgd [default: newton]
     #[arg(long, value_enum, value_name = "NAME")]
     pub solver: Option<Solver>,
-    /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: M inducing
-    /// points, `none` without them
+    /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: nystrom:M
+    /// uses M inducing points, `none` uses none
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// ridge: with --approx or --solver cg, save progress to this file, and resume from it
@@ -147,8 +151,8 @@ pub struct Fit {
     /// --solver gd and sgd [default: auto]; perceptron: step size, which only scales the decisions [default: 1]
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
-    /// lms: maximum number of epochs [default: 200]; perceptron, logistic: maximum number of epochs or Newton steps
-    /// [default: 100]
+    /// lms: maximum number of epochs [default: 200]; perceptron: maximum number of epochs [default: 100]; logistic: maximum
+    /// number of epochs or Newton steps [default: 100]
     #[arg(long, value_name = "N")]
     pub epochs: Option<usize>,
     /// lms: stop when the gradient is this fraction of the initial one [default: 1e-6]; logistic: stop when ‖λa + p − y‖ is
@@ -160,7 +164,7 @@ pub struct Fit {
     #[arg(short, value_name = "N")]
     pub k: Option<usize>,
     /// knn: weights of the neighbours [default: uniform]
-    #[arg(long, value_parser = weights())]
+    #[arg(long, value_parser = weights(), value_name = "uniform|distance")]
     pub weights: Option<Weights>,
     /// knn: distance [default: euclidean]
     #[arg(long, value_parser = parse_metric, value_name = "euclidean|manhattan|chebyshev|minkowski:P")]
@@ -187,23 +191,24 @@ pub struct Fit {
     /// perceptron: keep at most this many rows; the least important one is projected onto the others
     #[arg(long, value_name = "N", conflicts_with = "features")]
     pub budget: Option<usize>,
-    /// perceptron: direct or one-vs-rest, for more than two classes [default: direct]; svc, nu-svc: one-vs-one or one-vs-rest, for
-    /// more than two classes [default: one-vs-one]
+    /// perceptron: how more than two classes are distinguished, direct or one-vs-rest [default: direct]; svc, nu-svc: how more
+    /// than two classes are distinguished, one-vs-one or one-vs-rest [default: one-vs-one]
     #[arg(long, value_enum, value_name = "NAME")]
     pub multiclass: Option<Multiclass>,
-    /// gp: the variance of the noise, as a part of the variance of the target [default: learnt, unless the kernel has a noise(…)]
+    /// gp: variance of the noise, as a fraction of the variance of the target [default: learnt, unless the kernel has a noise(…)]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise: Option<f64>,
-    /// gp: what the unknowns maximise: the likelihood, or the density of each row given all others (loo) [default: likelihood]
-    #[arg(long, value_enum)]
+    /// gp: what the search for the unknowns maximises, the likelihood or the density of each row given all others (loo) [default:
+    /// likelihood]
+    #[arg(long, value_enum, value_name = "likelihood|loo")]
     pub objective: Option<Objective>,
-    /// gp: leave out of the model what standard deviations need: n²/2 numbers for n rows
+    /// gp: do not store what standard deviations need, n²/2 numbers for n rows
     #[arg(long)]
     pub no_variance: bool,
-    /// gp: learn from this many random starts as well, and keep the best [default: 0]
+    /// gp: also learn from this many random starts, and keep the best result [default: 0]
     #[arg(long, value_name = "N")]
     pub restarts: Option<usize>,
-    /// Fraction of the rows held out to estimate the error; the final model is fitted on all rows. 0 skips this
+    /// Fraction of the rows held out to estimate the error; the final model is fitted on all rows. 0 holds out none
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
     /// Memory limit for matrices and caches, such as 8G or 500M [default: 80% of the machine's memory]

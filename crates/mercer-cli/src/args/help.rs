@@ -70,6 +70,10 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
         );
         // Groups are shown in the order in which their first flags were added.
         args.sort_by_key(rank);
+        let args = args.into_iter().enumerate().map(|(place, arg)| match arg.is_positional() {
+            true => arg,
+            false => arg.display_order(place),
+        });
         Command::new(if subcommand == "tune" { "tune" } else { "fit" })
             .about(*about)
             .override_usage(usage)
@@ -80,11 +84,13 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
     })
 }
 
-/// The position of an argument's group in the help; arguments without a group come first.
-fn rank(arg: &Arg) -> usize {
+/// The position of an argument's group in the help, and its place in the group; arguments without a group come first.
+fn rank(arg: &Arg) -> (usize, usize) {
     const ORDER: [&str; 5] = ["Data", "Kernel", "Method", "Solver", "Output"];
     let place = |heading| ORDER.iter().position(|group| *group == heading);
-    arg.get_help_heading().and_then(place).map_or(0, |place| place + 1)
+    let id = arg.get_id().as_str();
+    let in_group = GROUPS.iter().find_map(|(_, ids)| ids.iter().position(|known| *known == id));
+    (arg.get_help_heading().and_then(place).map_or(0, |place| place + 1), in_group.unwrap_or(0))
 }
 
 /// An argument in its group, hidden if it does not apply to the method, and without the names of methods before its
@@ -98,7 +104,12 @@ fn of_method(arg: Arg, subcommand: &str, method: Method) -> Arg {
     let heading =
         GROUPS.iter().find(|(_, ids)| ids.contains(&id.as_str())).map_or("Method", |(heading, _)| *heading);
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let help = for_method(&help, &method.to_string());
+    let help = match (method, id.as_str()) {
+        (Method::OneClass, "target") => {
+            "Column with 1 for inliers and -1 for outliers, if the predictions are to be scored".to_owned()
+        }
+        _ => for_method(&help, &method.to_string()).replace("; `gram`: none", ""),
+    };
     let positional = arg.is_positional();
     // The possible values differ between methods: the help names them. A switch has none to hide.
     let takes_values = arg.get_action().takes_values();
@@ -132,12 +143,15 @@ fn for_method(help: &str, method: &str) -> String {
             None => {}
         }
     }
-    if kept.is_empty() { help.to_owned() } else { capitalised(&kept.join("; ")) }
+    if kept.is_empty() { help.to_owned() } else { capitalised(&kept.join("; ").replace("; [", " [")) }
 }
 
+/// The text with a capital letter at its beginning, unless that is a symbol such as λ.
 fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+    characters
+        .next()
+        .map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + characters.as_str())
 }
 
 fn examples(subcommand: &str, method: Method, name: &str) -> String {
@@ -152,20 +166,20 @@ fn examples(subcommand: &str, method: Method, name: &str) -> String {
     let flags = match (subcommand, method) {
         ("tune", Method::Knn) => "-k \"?1..40\"",
         ("tune", Method::Smoother | Method::Perceptron) => "--kernel \"rbf(sigma=?)\"",
-        ("tune", Method::Svc) => "--kernel \"rbf(gamma=?)\" --C \"?0.1..1000\" --folds 5",
+        ("tune", Method::Svc) => "--kernel \"rbf(gamma=?)\" --C \"?0.1..1000\"",
         ("tune", _) => "--kernel \"rbf(sigma=?)\" --plot tuning.svg",
-        (_, Method::Ridge) => "--kernel \"rbf(sigma=auto) + 0.1*linear\" --lambda 0.01",
+        (_, Method::Ridge) => "--kernel \"rbf(sigma=2) + linear\" --lambda 0.01",
         (_, Method::Lms) => "--kernel \"rbf(sigma=1)\" --epochs 200",
         (_, Method::Smoother) => "--kernel \"rbf(sigma=0.5)\"",
         (_, Method::Knn) => "-k 7 --weights distance",
         (_, Method::Perceptron) => "--kernel \"poly(degree=2)\"",
         (_, Method::Logistic) => "--kernel \"rbf(sigma=auto)\" --C 10",
-        (_, Method::Svc) => "--kernel \"rbf(gamma=auto)\" --C 10 --probability",
+        (_, Method::Svc) => "--kernel \"rbf(gamma=auto)\" --C 10",
         (_, Method::NuSvc) => "--nu 0.1 --probability",
         (_, Method::Svr) => "--C 10 --epsilon 0.1",
         (_, Method::NuSvr) => "--C 10 --nu 0.3",
         (_, Method::OneClass) => "--nu 0.05",
-        (_, Method::Gp) => "--kernel \"?*rbf(sigma=[?]) + ?*linear\" --restarts 3",
+        (_, Method::Gp) => "--kernel \"?*rbf(sigma=[?]) + ?*linear\"",
         _ => "--json",
     };
     format!("{plain}\n  mercer {subcommand} {name} data.csv{target} {flags} -o m.mercer")
@@ -193,5 +207,8 @@ mod tests {
         assert_eq!(for_method(text, "svr"), "The cost of an error");
         assert_eq!(for_method(text, "logistic"), "1 over λ [default: 1]");
         assert_eq!(for_method("Random seed", "svc"), "Random seed");
+        assert_eq!(for_method("ridge: λ, or `?`", "ridge"), "λ, or `?`");
+        let text = "Kernel; svc: or a matrix; ridge: [default: rbf]";
+        assert_eq!(for_method(text, "ridge"), "Kernel [default: rbf]");
     }
 }

@@ -5,10 +5,16 @@ use std::iter;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use mercer::kernel::nearest;
 
+use super::fit::METHODS;
+
 /// The problem, in one sentence if possible.
 pub fn message(error: &Error) -> String {
     let (flag, value) = (flag(error), text(error, ContextKind::InvalidValue));
     match (error.kind(), flag, value) {
+        (ErrorKind::UnknownArgument, Some(word), _) if !word.starts_with('-') => match command(error) {
+            Some(command) => format!("`{command}` has no place for a further argument, `{word}`"),
+            None => format!("there is one argument too many, `{word}`"),
+        },
         (ErrorKind::UnknownArgument, Some(flag), _) => match command(error) {
             Some(command) => format!("`{command}` has no option {flag}"),
             None => format!("there is no option {flag}"),
@@ -17,7 +23,23 @@ pub fn message(error: &Error) -> String {
             format!("there is no command {}", text(error, ContextKind::InvalidSubcommand).unwrap_or_default())
         }
         (ErrorKind::InvalidValue, Some("<METHOD>"), Some(method)) if !method.is_empty() => {
-            format!("there is no method {method} here; there are {}", allowed(error))
+            format!("there is no method {method} here; choose one of {}", allowed(error))
+        }
+        (ErrorKind::MissingRequiredArgument, ..) => {
+            let needed = texts(error, ContextKind::InvalidArg).join(" and ");
+            match command(error) {
+                Some(command) => format!("`{command}` needs {needed}"),
+                None => format!("{needed} is missing"),
+            }
+        }
+        (ErrorKind::ArgumentConflict, Some(flag), _) => {
+            let others: Vec<&str> =
+                texts(error, ContextKind::PriorArg).iter().map(|text| name(text)).collect();
+            match others.as_slice() {
+                [other] if *other == flag => format!("{flag} is given twice"),
+                [] => format!("{flag} cannot be combined with the other options"),
+                others => format!("{flag} cannot be combined with {}", others.join(" and ")),
+            }
         }
         (ErrorKind::InvalidValue, Some(flag), Some(value)) if !value.is_empty() => {
             format!("{flag} is `{value}`; it must be one of {}", allowed(error))
@@ -25,11 +47,19 @@ pub fn message(error: &Error) -> String {
         (ErrorKind::ValueValidation, Some(flag), Some(value)) => {
             let reason = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
             let reason = match reason.as_str() {
-                "invalid float literal" | "cannot parse float from empty string" => "it must be a number",
-                "invalid digit found in string" | "cannot parse integer from empty string" => {
-                    "it must be a whole number, 0 or more"
+                "invalid float literal" | "cannot parse float from empty string" => {
+                    "it must be a number".into()
                 }
-                other => other,
+                "invalid digit found in string" | "cannot parse integer from empty string" => {
+                    "it must be a whole number, 0 or more".into()
+                }
+                "number would be zero for non-zero type" => "it must be a whole number, 1 or more".into(),
+                // The value is named once.
+                other => match other.strip_prefix(&format!("`{value}` is not one of ")) {
+                    Some(choices) if choices.contains(", ") => format!("it must be one of {choices}"),
+                    Some(only) => format!("it must be {only}"),
+                    None => reason,
+                },
             };
             format!("{flag} is `{value}`; {reason}")
         }
@@ -60,6 +90,12 @@ pub fn hint(error: &Error) -> Option<String> {
     match (alike, error.kind()) {
         (Some(name), _) => Some(format!("did you mean {name}?")),
         (None, ErrorKind::UnknownArgument) => Some(format!("`{} --help` lists the options", command(error)?)),
+        (None, ErrorKind::MissingRequiredArgument) => {
+            Some(format!("`{} --help` shows examples", command(error)?))
+        }
+        (None, ErrorKind::InvalidSubcommand) if typed.is_some_and(is_method) => {
+            Some(format!("did you mean `mercer fit {}`?", typed.unwrap_or_default()))
+        }
         (None, ErrorKind::InvalidSubcommand) => Some("`mercer --help` lists the commands".to_owned()),
         (None, _) => None,
     }
@@ -106,6 +142,11 @@ fn translated(error: &Error) -> Option<&'static str> {
     }
 }
 
+/// Whether a word is the name of a method.
+fn is_method(word: &str) -> bool {
+    METHODS.iter().any(|(_, name, _)| *name == word)
+}
+
 /// A hint for other programs' names of methods.
 fn of_method(name: &str) -> Option<&'static str> {
     match name.to_ascii_lowercase().as_str() {
@@ -130,9 +171,23 @@ fn text(error: &Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
+/// One text or several.
+fn texts(error: &Error, kind: ContextKind) -> &[String] {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => std::slice::from_ref(text),
+        Some(ContextValue::Strings(texts)) => texts,
+        _ => &[],
+    }
+}
+
 /// The flag as typed, without clap's suffix: `--lambda` of `--lambda <NUMBER>`.
 fn flag(error: &Error) -> Option<&str> {
-    text(error, ContextKind::InvalidArg)?.split([' ', '=']).next()
+    text(error, ContextKind::InvalidArg).map(name)
+}
+
+/// A flag without the name of its value.
+fn name(flag: &str) -> &str {
+    flag.split([' ', '=']).next().unwrap_or(flag)
 }
 
 /// The command and the method, from the usage that belongs to the error.

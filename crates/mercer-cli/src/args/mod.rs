@@ -46,7 +46,8 @@ pub use tune::{Criterion, Score, Tune};
     arg_required_else_help = true,
     after_help = "\
 Examples:
-  mercer fit ridge data.csv --target y --kernel \"0.5*rbf(sigma=2) + (<x,z>+1)^2\" --lambda 1e-2 -o m.mercer
+  mercer fit ridge data.csv --target y -o m.mercer
+  mercer fit svc data.csv --target species --kernel \"0.5*rbf(sigma=2) + (<x,z>+1)^2\" -o m.mercer
   mercer tune ridge data.csv --target y --kernel \"rbf(sigma=?)\" --lambda \"?\" -o best.mercer
   mercer predict m.mercer new.csv -o out.csv
   mercer check \"sin(<x,z>) + exp(<x,z>)\"
@@ -54,7 +55,8 @@ Examples:
   mercer plot m.mercer data.csv -o fit.svg
   mercer gram data.csv --kernel \"rbf(gamma=0.1)\" -o K.npy
 
-Kernels are described in docs/kernel-language.md. `mercer COMMAND --help` shows examples of each command."
+`mercer COMMAND --help` describes a command, `mercer fit METHOD --help` one method.
+docs/kernel-language.md describes kernels."
 )]
 pub struct Arguments {
     /// The sub-command.
@@ -168,14 +170,14 @@ pub struct Predict {
     #[arg(long)]
     pub proba: bool,
     /// Also write the decision function, in columns decision… before the prediction. A single `decision` is
-    /// positive for the second of two classes; `decision_A_vs_B` is positive for A
+    /// positive for the second of two classes, `decision_A_vs_B` for A
     #[arg(long, conflicts_with = "proba")]
     pub decision: bool,
-    /// Gaussian processes: write the standard deviation of the target as well: a column std before the prediction
+    /// Gaussian processes: also write the standard deviation of the target, in a column std before the prediction
     #[arg(long)]
     pub std: bool,
-    /// Gaussian processes: write the interval that holds the target with this probability as well: columns lower and upper before
-    /// the prediction
+    /// Gaussian processes: also write the interval that contains the target with this probability, in columns lower and upper
+    /// before the prediction
     #[arg(long, value_name = "P", value_parser = parse_probability)]
     pub interval: Option<f64>,
     #[command(flatten)]
@@ -190,9 +192,9 @@ Examples:
   mercer gram train.csv test.csv --target y --kernel \"(<x,z>+1)^3\" -o K.npy
   mercer gram data.csv --kernel \"rbf(sigma=auto)\" --distance --scale standard -o D.npy")]
 pub struct GramArguments {
-    /// Rows of the matrix
+    /// File whose rows are the rows of the matrix
     pub data: PathBuf,
-    /// Columns of the matrix [default: the same rows]
+    /// File whose rows are the columns of the matrix [default: DATA]
     pub other: Option<PathBuf>,
     /// File to write: .npy or .csv
     #[arg(short, long, value_name = "K.npy")]
@@ -236,20 +238,20 @@ pub struct Info {
 /// `mercer convert`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The direction follows from IN: a mercer model is written as LIBSVM's text, and LIBSVM's text as a mercer model.
+The direction follows from INPUT: a mercer model is written as LIBSVM's text, LIBSVM's text as a mercer model.
 
 Examples:
   mercer convert m.mercer libsvm.model
   mercer convert heart_scale.model m.mercer --columns 13
 
-LIBSVM has the kernels linear, poly, rbf and sigmoid, and scales nothing: fit with --scale none where the scaling cannot go
-into the support vectors.")]
+LIBSVM has the kernels linear, poly, rbf and sigmoid. It does not scale data: if the scaling cannot be folded into the support \
+vectors, fit with --scale none.")]
 pub struct Convert {
     /// Model to read
     pub input: PathBuf,
     /// File to write
     pub output: PathBuf,
-    /// From LIBSVM: the number of columns of the data, if larger than the support vectors show
+    /// From LIBSVM: the number of columns of the data, if the last ones are zero in all support vectors
     #[arg(long, value_name = "N")]
     pub columns: Option<usize>,
     /// To LIBSVM: number the classes 0, 1, … if they are not integers
@@ -330,10 +332,10 @@ impl Input {
 #[derive(Debug, Args)]
 pub struct Common {
     /// Number of threads [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub threads: Option<NonZeroUsize>,
     /// Random seed
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// Device to compute on; auto is the first GPU, or the CPU without one
     #[arg(long, value_name = "auto|cpu|cuda[:N]", default_value_t, value_parser = DeviceChoice::from_str)]

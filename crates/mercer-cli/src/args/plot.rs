@@ -17,11 +17,13 @@ Examples:
   mercer plot m.mercer data.csv --kind residuals -o residuals.pdf
   mercer plot m.mercer data.csv --kind partial-dependence --columns age
 
-Without --kind, the picture depends on the model and the data:
-  regression  the curve (1 column), a contour map (2 columns), predicted against actual values (more columns), or without
-              DATA the curve along one column
-  classifier  probabilities along the column (1 column), a map of the classes (2 columns), the confusion matrix (more
-              columns), or without DATA a map over two columns
+Without --kind, the picture depends on the columns of the model:
+  regression, 1 column         the curve
+  regression, 2 columns        a contour map
+  regression, more columns     predicted against actual values; without DATA, a slice along one column
+  classifier, 1 column         probabilities or decisions along the column
+  classifier, 2 columns        a map of the classes
+  classifier, more columns     the confusion matrix; without DATA, a map over two columns
 Columns that are not drawn are held at their medians.")]
 pub struct Plot {
     /// A model written by `mercer fit` or `mercer tune`
@@ -37,7 +39,7 @@ pub struct Plot {
     /// Draw a surface in three dimensions; the same as --kind surface
     #[arg(long, conflicts_with = "kind")]
     pub surface: bool,
-    /// Columns to draw along, by name or by number from 0: one for curves, two for maps [default: the first]
+    /// Columns to draw along, by name or by number from 0: one for curves, two for maps [default: the first ones]
     #[arg(long, visible_alias = "column", value_name = "NAME[,NAME]", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Output to draw, by name or by number from 0 [default: the first]

@@ -43,16 +43,16 @@ pub struct Tune {
     /// Kernel with `?` for each unknown value [default: rbf(sigma=?)]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub kernel: Option<String>,
-    /// ridge: features instead of a kernel, as for `mercer fit`; λ is then searched for
+    /// ridge: explicit features instead of a kernel, as for `mercer fit`; only λ is searched for
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["kernel", "approx"])]
     pub features: Option<String>,
-    /// ridge, logistic: λ, or `?` [default: ?]
+    /// ridge, logistic: penalty λ, or `?` [default: ?]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub lambda: Option<String>,
-    /// svc, svr, nu-svr: C, or `?` [default: ?]
+    /// svc, svr, nu-svr: cost C of an error, or `?` [default: ?]
     #[arg(long = "C", value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub c: Option<String>,
-    /// nu-svc: ν, or `?` [default: ?]; nu-svr: ν, or `?` [default: 0.5]; one-class: ν [default: 0.5]
+    /// nu-svc: fraction ν, or `?` [default: ?]; nu-svr: fraction ν, or `?` [default: 0.5]; one-class: fraction ν [default: 0.5]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub nu: Option<String>,
     /// svr: half width of the tube within which errors cost nothing, or `?` [default: 0.1]
@@ -74,10 +74,11 @@ pub struct Tune {
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub outer: f64,
     /// How the error of a trial is estimated [default: loo for ridge, smoother and knn; folds for others and with --approx]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "loo|gcv|folds|holdout")]
     pub criterion: Option<Criterion>,
-    /// Score of a trial [default: rmse for numbers, accuracy for classes, log-loss for logistic]
-    #[arg(long, value_enum)]
+    /// Score of a trial: rmse, mae or r2 for numbers, accuracy, balanced-accuracy, f1, auc or log-loss for classes [default: rmse
+    /// for numbers, accuracy for classes, log-loss for logistic]
+    #[arg(long, value_enum, value_name = "NAME")]
     pub score: Option<Score>,
     /// Take the strongest penalty within one standard error of the best score
     #[arg(long)]
@@ -89,12 +90,12 @@ pub struct Tune {
     #[arg(conflicts_with = "folds", long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub holdout: Option<f64>,
     /// Search strategy [default: grid for up to two `?`, else coordinates]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "grid|coordinates|random")]
     pub search: Option<Search>,
     /// Grid points for each `?`, before refinement around the best [default: 10 for one `?`, 7 for two]
     #[arg(long, value_name = "N")]
     pub points: Option<usize>,
-    /// Kernels that --search random and coordinates try [default: 100, and 60 with 6 for each `?`]
+    /// Number of kernels that --search random and coordinates try [default: 100; for coordinates 60, and 6 more for each `?`]
     #[arg(long, value_name = "N")]
     pub trials: Option<usize>,
     /// Draw the search: .svg, .png, .pdf or .txt

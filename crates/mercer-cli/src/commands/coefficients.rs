@@ -16,7 +16,7 @@ pub fn run(model: &Model, arguments: &Info) -> Result<(), Failure> {
     let table = Table::of(model)?;
     match &arguments.output {
         Some(path) => {
-            output::refuse_overwriting(path, &[&arguments.model])?;
+            output::check_output(path, &[&arguments.model])?;
             Ok(data::write_atomically(path, |file| table.write(file))?)
         }
         None => {

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use mercer::data::{self, Matrix, Samples, Scaling};
-use mercer::kernel::Kernel;
-use mercer::learn::{AnyLearner, Fitted, Gp, Learner, Problem, Targets};
+use mercer::learn::{AnyLearner, Fitted, Gp, Problem, Targets};
 use mercer::model::{Expansion, Method, Predictor};
 use mercer::pool;
 use mercer::select::discover::{Base, Discover as Search, Discovered, Formula, Units};
 use mercer::session::Session;
 use mercer::solve::Report;
+use mercer::watch::Unwatched;
 use serde::Serialize;
 
 use crate::args::Discover;
@@ -74,6 +74,7 @@ pub fn run(arguments: &Discover) -> Result<(), Failure> {
     let Outcome { rows, found, fitted, words, holdout } = outcome?;
     fitted.model.save(&arguments.output)?;
     if let (Some(path), Some(format)) = (&arguments.plot, format) {
+        let session = session.with_watch(&Unwatched);
         let figure = components(&fitted, &found.winner().formula, &rows, &words, &session)?;
         match figure {
             Some(figure) => {
@@ -120,7 +121,7 @@ fn search(arguments: &Discover, session: &Session<'_>) -> Result<Outcome, Failur
     if rows.outputs().len() > 1 {
         return Err(Failure::usage("discover explains one target; give one --target"));
     }
-    let search = Search::default().candidates(arguments.candidates.max(1)).seconds(arguments.seconds).gp(gp);
+    let search = Search::default().candidates(arguments.candidates).seconds(arguments.seconds).gp(gp);
     let split = rows.split(arguments.holdout, session)?;
     let (problem, _) = rows.part(split.as_ref().map(|split| &split.train[..]))?;
     let found = search.run(&problem, session)?;
@@ -132,24 +133,21 @@ fn search(arguments: &Discover, session: &Session<'_>) -> Result<Outcome, Failur
     };
     let model = &found.fitted.model;
     let held_out = rows.dataset.features.select(&split.held_out);
-    let outputs = model.predict(&held_out, session)?;
+    // Ctrl-C ends the search but keeps its result.
+    let unwatched = session.with_watch(&Unwatched);
+    let outputs = model.predict(&held_out, &unwatched)?;
     let mut score = Score::of(model);
     if let Targets::Numbers(numbers) = rows.targets_of() {
         let truth = numbers.select(&split.held_out);
         score.add_numbers(&truth, &outputs);
         if matches!(&model.predictor, Predictor::GaussianProcess(process) if process.has_variance()) {
-            score.add_deviations(&truth, &outputs, &model.deviations(&held_out, session)?);
+            score.add_deviations(&truth, &outputs, &model.deviations(&held_out, &unwatched)?);
         }
     }
     let holdout = Some(score.errors(rows.outputs()));
     // The formula was found without the held-out rows; its numbers are learnt again with them.
-    let stopped = progress::interrupted();
-    let kernel: Kernel = found.winner().formula.text(rows.dataset.features.ncols()).parse()?;
-    let logs = found.values.iter().map(|value| value.ln()).collect();
-    let last = search.gp.clone().kernel(kernel).initial(Some(logs)).learn(!stopped);
-    let unwatched = session.with_watch(&mercer::watch::Unwatched);
     let (problem, _) = rows.part(None)?;
-    let fitted = last.train(&problem, if stopped { &unwatched } else { session })?;
+    let fitted = search.refit(&found, &problem, session)?;
     drop(problem);
     Ok(Outcome { rows, found, fitted, words, holdout })
 }
@@ -240,13 +238,21 @@ fn only_column(term: &[Base], columns: usize) -> Option<usize> {
 
 fn lines(document: &Document, fitted: &Fitted, rows: &Rows) -> Vec<(&'static str, String)> {
     let mut lines = vec![
-        ("data", format!("{}: {} rows, {} features", document.data, document.rows, document.features)),
+        (
+            "data",
+            format!(
+                "{}: {}, {}",
+                document.data,
+                output::counted(document.rows, "row"),
+                output::counted(document.features, "feature")
+            ),
+        ),
         (
             "search",
             format!(
-                "{} formulas compared on {} rows{}",
-                document.tried,
-                document.compared_on,
+                "{} compared on {}{}",
+                output::counted(document.tried, "formula"),
+                output::counted(document.compared_on, "row"),
                 if document.ended_early { "; ended early, the best so far is kept" } else { "" }
             ),
         ),

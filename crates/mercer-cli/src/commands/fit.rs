@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
-use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape, Targets};
 use mercer::model::{Facts, Method, Predictor};
 use mercer::pool;
@@ -107,7 +106,8 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     // Errors in the arguments are reported before a long file is read.
     let learner = settings::learner(arguments)?;
     output::check_output(&arguments.output, &[&arguments.data])?;
-    let checkpoint = arguments.checkpoint.as_deref().map(Checkpoint::open).transpose()?;
+    let open = |path| Checkpoint::open(path, &arguments.data, &arguments.output);
+    let checkpoint = arguments.checkpoint.as_deref().map(open).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let mut session = arguments.common.session(arguments.memory, &watch)?;
     if let Some(checkpoint) = &checkpoint {
@@ -134,9 +134,6 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
 /// The fit on a file in passes; `None` if `auto` finds that no approximation is needed.
 fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
     let (clock, mut seconds) = (Instant::now(), Seconds::default());
-    // Only checks the fraction; a hash of the row number chooses the held-out rows here.
-    Split::hold_out(10, arguments.holdout, session.seed())
-        .map_err(|error| Failure::usage(format!("--holdout: {error}")))?;
     let passes = input::passes(&arguments.data, &arguments.input, &ridge.lift, arguments.holdout, session)?;
     let problem = Problem::stream(&passes);
     seconds.read = clock.elapsed().as_secs_f64();
@@ -235,10 +232,10 @@ fn not_chosen(arguments: &Fit, chosen: Option<&Chosen>, problem: &Problem<'_>) -
         Targets::Numbers(numbers) if (1..numbers.nrows()).all(|row| numbers.row(row) == numbers.row(0)) => {
             "the target is the same in every row"
         }
-        Targets::Classes { .. } if problem.nrows() >= 10 => "too few rows of each class",
-        _ => "too few rows",
+        Targets::Classes { .. } if problem.nrows() >= 10 => "there are too few rows of each class",
+        _ => "there are too few rows",
     };
-    missing.then(|| format!("{reason} to choose the kernel and the penalty by; using fixed defaults"))
+    missing.then(|| format!("{reason}, so nothing was chosen; the fixed defaults are used"))
 }
 
 /// Saves and reports.
@@ -305,7 +302,8 @@ fn finish(
     };
     let default = default_kernel(model.method).to_string();
     let written = arguments.kernel.as_deref().unwrap_or(&default);
-    let mut lines = lines(&document, &model.predictor, written, outcome.lines);
+    let has_target = arguments.method != Method::OneClass || model.outputs != ["inlier"];
+    let mut lines = lines(&document, has_target, &model.predictor, written, outcome.lines);
     if arguments.common.verbose {
         lines.push(("time", document.seconds.line()));
         lines.extend(report.as_ref().map(|report| ("steps", report.iterations.to_string())));
@@ -323,6 +321,7 @@ fn read_options(arguments: &Fit) -> ReadOptions {
 
 fn lines(
     document: &Document<'_>,
+    has_target: bool,
     predictor: &Predictor,
     written: &str,
     more: Vec<(&'static str, String)>,
@@ -331,11 +330,15 @@ fn lines(
     let mut lines = vec![(
         "data",
         format!(
-            "{}: {}, {}, target {}",
+            "{}: {}, {}, {}",
             data.source,
             output::counted(data.rows, "row"),
             output::counted(data.features, "feature"),
-            data.targets.join(", ")
+            match (has_target, data.targets.len()) {
+                (false, _) => "no target".to_owned(),
+                (_, 1) => format!("target {}", data.targets[0]),
+                _ => format!("targets {}", data.targets.join(", ")),
+            }
         ),
     )];
     lines.extend(document.notes.iter().map(|note| ("", note.clone())));

@@ -34,7 +34,7 @@ struct Document {
 pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let inputs = [Some(&arguments.data), arguments.other.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|path| &**path).collect();
-    output::refuse_overwriting(&arguments.output, &inputs)?;
+    output::check_output(&arguments.output, &inputs)?;
     progress::listen();
     let kernel = settings::kernel(&arguments.kernel, None)?;
     if !kernel.tunables()?.is_empty() {

@@ -40,7 +40,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         ));
     }
     if let Some(path) = &arguments.output {
-        output::refuse_overwriting(path, &[&arguments.model, &arguments.data])?;
+        output::check_output(path, &[&arguments.model, &arguments.data])?;
     }
     progress::listen();
     let began = Instant::now();

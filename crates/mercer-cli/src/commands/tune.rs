@@ -77,6 +77,11 @@ pub fn run(arguments: &Tune) -> Result<(), Failure> {
     let settings = settings(arguments)?;
     output::check_output(&arguments.output, &[&arguments.data])?;
     let format = arguments.plot.as_deref().map(plot::format_of).transpose()?;
+    for (flag, path) in [("--plot", &arguments.plot), ("--checkpoint", &arguments.checkpoint)] {
+        let Some(path) = path else { continue };
+        output::check_output(path, &[&arguments.data])?;
+        output::refuse_same_as_output(flag, path, &arguments.output)?;
+    }
     let searcher = Searcher { arguments, settings, draw: format.is_some() };
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let session = &arguments.common.session(arguments.memory, &watch)?;

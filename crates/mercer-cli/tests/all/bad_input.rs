@@ -77,7 +77,8 @@ fn text_in_a_number_column() {
 
 #[test]
 fn text_target() {
-    refused("a,b,y\n1,2,no\n1,3,yes\n", 2, &["y", "text"]);
+    refused("a,b,y\n1,2,no\n1,3,yes\n", 2, &["y", "text, such as `no`", "mercer fit svc"]);
+    refused("a,b,y\n1,2,3\n1,3,$4\n", 2, &["text, such as `$4`", "without signs such as % or $"]);
 }
 
 #[test]
@@ -147,6 +148,9 @@ fn numbers_out_of_range() {
         ["--lambda", "nan"],
         ["--holdout", "1.5"],
         ["--threads", "0"],
+        ["--threads", "-2"],
+        ["--seed", "-1"],
+        ["--scale", "log"],
         ["--memory", "lots"],
         ["--bias", "maybe"],
     ] {
@@ -167,7 +171,16 @@ fn files_that_are_not_there_and_outputs_that_cannot_be() {
     bench.fails(2, &["fit", "ridge", "d.csv", "--target", "y", "-o", "."]);
     bench.fails(2, &["info", "nothing.mercer"]);
     bench.ok(&FIT);
-    bench.fails(1, &["predict", "m.mercer", "d.csv", "-o", "no/such/folder/out.csv"]);
+    for arguments in [
+        &["predict", "m.mercer", "d.csv", "-o", "no/such/folder/out.csv"][..],
+        &["gram", "d.csv", "-o", "no/such/folder/K.npy"],
+        &["plot", "m.mercer", "-o", "no/such/folder/p.svg"],
+        &["info", "m.mercer", "--coefficients", "-o", "no/such/folder/c.csv"],
+        &["tune", "ridge", "d.csv", "--target", "y", "--plot", "no/such/folder/p.svg", "-o", "t.mercer"],
+    ] {
+        let error = bench.fails(2, arguments);
+        assert!(error.contains("there is no folder no/such/folder"), "{error}");
+    }
     assert_eq!(bench.files(), ["d.csv", "m.mercer"]);
 }
 

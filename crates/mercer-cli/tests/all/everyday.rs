@@ -37,6 +37,7 @@ fn what_is_read_is_not_overwritten() {
     let bench = Bench::new();
     let text = table(30);
     bench.write("d.csv", &text);
+    bench.write("d.txt", &text);
     bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "-o", "m.mercer"]);
     let model = std::fs::read(bench.path("m.mercer")).unwrap();
     #[cfg(unix)]
@@ -48,6 +49,21 @@ fn what_is_read_is_not_overwritten() {
         &["predict", "m.mercer", "d.csv", "-o", "d.csv"],
         &["predict", "m.mercer", "d.csv", "-o", "m.mercer"],
         &["gram", "d.csv", "--kernel", "rbf", "-o", "d.csv"],
+        &["tune", "ridge", "d.csv", "--target", "y", "--checkpoint", "d.csv", "-o", "t.mercer"],
+        &["tune", "ridge", "d.txt", "--target", "y", "--plot", "d.txt", "-o", "t.mercer"],
+        &[
+            "fit",
+            "ridge",
+            "d.csv",
+            "--target",
+            "y",
+            "--approx",
+            "fourier:8",
+            "--checkpoint",
+            "d.csv",
+            "-o",
+            "t.mercer",
+        ],
         #[cfg(unix)]
         &["predict", "m.mercer", "d.csv", "-o", "link.csv"],
         #[cfg(unix)]
@@ -57,7 +73,24 @@ fn what_is_read_is_not_overwritten() {
         assert!(error.contains("would overwrite"), "{error}");
     }
     assert_eq!(bench.read("d.csv"), text);
+    assert_eq!(bench.read("d.txt"), text);
     assert_eq!(std::fs::read(bench.path("m.mercer")).unwrap(), model);
+}
+
+/// A checkpoint is removed at the end of a fit, so it must not be the model.
+#[test]
+fn two_outputs_are_two_files() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(30));
+    for arguments in [
+        &["fit", "ridge", "d.csv", "--approx", "fourier:8", "--checkpoint", "m.mercer", "-o", "./m.mercer"][..],
+        &["tune", "ridge", "d.csv", "--checkpoint", "m.mercer", "-o", "m.mercer"],
+        &["tune", "ridge", "d.csv", "--plot", "m.svg", "-o", "m.svg"],
+    ] {
+        let error = bench.fails(2, &[arguments, &["--target", "y"]].concat());
+        assert!(error.contains("and --output name the same file"), "{error}");
+    }
+    assert_eq!(bench.files(), ["d.csv"]);
 }
 
 #[test]
@@ -90,6 +123,20 @@ fn requests_that_cannot_be_met_are_refused() {
         &["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "--holdout", "0.99", "-o", "m"],
     );
     assert!(error.contains("a held-out fraction of 0.99 leaves fewer than two of the 30 rows"), "{error}");
+    // The same for a file that is read in passes.
+    let approx = ["--approx", "fourier:8", "-o", "m"];
+    for arguments in [
+        &["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "--holdout", "0.99"][..],
+        &["tune", "ridge", "d.csv", "--target", "y", "--outer", "0.99"],
+    ] {
+        let error = bench.fails(2, &[arguments, &approx].concat());
+        assert!(error.contains("leaves fewer than two of the 30 rows"), "{error}");
+    }
+    let error = bench.fails(
+        2,
+        &["tune", "ridge", "d.csv", "--target", "y", "--outer", "1.5", "--approx", "fourier:8", "-o", "m"],
+    );
+    assert!(error.contains("at least 0 and less than 1"), "{error}");
     bench.fails(
         2,
         &["tune", "ridge", "d.csv", "--target", "y", "--folds", "3", "--holdout", "0.2", "-o", "m"],
@@ -146,6 +193,43 @@ fn the_help_of_a_method_shows_what_applies_to_it() {
 }
 
 #[test]
+fn the_help_of_a_method_says_what_can_be_typed() {
+    let bench = Bench::new();
+    for subcommand in ["fit", "tune"] {
+        let methods = [
+            "ridge",
+            "svc",
+            "nu-svc",
+            "svr",
+            "nu-svr",
+            "logistic",
+            "perceptron",
+            "one-class",
+            "knn",
+            "smoother",
+        ];
+        for method in methods.into_iter().chain(["lms", "gp"].into_iter().filter(|_| subcommand == "fit")) {
+            let help = bench.ok(&[subcommand, method, "--help"]);
+            assert!(help.lines().count() < 80, "{} lines\n{help}", help.lines().count());
+            assert!(!help.contains("`gram`") && !help.contains('Λ'), "{help}");
+            let data = help.split("Data:\n").nth(1).unwrap();
+            assert!(data.trim_start().starts_with("--target"), "{help}");
+            // Each example is one line, to be copied.
+            let examples = help.split("Examples:\n").nth(1).unwrap().lines();
+            let examples: Vec<&str> = examples.take_while(|line| !line.is_empty()).collect();
+            assert!(
+                examples.len() == 2 && examples.iter().all(|line| line.ends_with("-o m.mercer")),
+                "{help}"
+            );
+        }
+    }
+    assert!(bench.ok(&["fit", "svc", "--help"]).contains("`precomputed`"));
+    assert!(!bench.ok(&["fit", "ridge", "--help"]).contains("precomputed"));
+    assert!(bench.ok(&["fit", "gp", "--help"]).contains("[default: ?*rbf(sigma=[?])]"));
+    assert!(bench.ok(&["tune", "ridge", "--help"]).contains("loo|gcv|folds|holdout"));
+}
+
+#[test]
 fn flags_of_other_programs_are_translated() {
     let bench = Bench::new();
     bench.write("d.csv", table(10));
@@ -158,6 +242,7 @@ fn flags_of_other_programs_are_translated() {
         ("--folds", "5", "mercer tune"),
         ("--lamda", "1", "did you mean --lambda?"),
         ("--frobnicate", "1", "`mercer fit ridge --help` lists the options"),
+        ("y", "x", "`mercer fit ridge --help` lists the options"),
     ] {
         let error = bench.fails(2, &[&fit[..], &[flag, value]].concat());
         assert!(error.contains("hint: ") && error.contains(hint), "{error}");
@@ -167,8 +252,22 @@ fn flags_of_other_programs_are_translated() {
         let error = bench.fails(2, &["fit", method, "d.csv", "--target", "y", "-o", "m.mercer"]);
         assert!(error.contains(&format!("there is no method {method}")) && error.contains(hint), "{error}");
     }
-    let error = bench.fails(2, &[&fit[..], &["--lambda", "much"]].concat());
-    assert!(error.contains("--lambda is `much`; it must be a number"), "{error}");
+    for (flags, message) in [
+        (&["--lambda", "much"][..], "--lambda is `much`; it must be a number\n"),
+        (&["--threads", "0"], "--threads is `0`; it must be a whole number, 1 or more\n"),
+        (&["--seed", "-1"], "--seed is `-1`; it must be a whole number, 0 or more\n"),
+        (&["--scale", "log"], "--scale is `log`; it must be one of standard, minmax, none\n"),
+        (&["--dates", "years"], "--dates is `years`; it must be days\n"),
+        (&["--kernel", "rbf", "--features", "x"], "--kernel cannot be combined with --features\n"),
+        (&["y"], "`mercer fit ridge` has no place for a further argument, `y`\n"),
+    ] {
+        let error = bench.fails(2, &[&fit[..], flags].concat());
+        assert!(error.contains(message), "{error}");
+    }
+    let error = bench.fails(2, &fit[..5]);
+    assert!(error.contains("`mercer fit ridge` needs --output <MODEL>\n  hint: "), "{error}");
+    let error = bench.fails(2, &["ridge", "d.csv"]);
+    assert!(error.contains("there is no command ridge") && error.contains("`mercer fit ridge`"), "{error}");
     let error = bench.fails(2, &["fit", "ridge", "d.csv", "--target", "Y", "-o", "m.mercer"]);
     assert!(error.contains("no column `Y` (did you mean `y`?)"), "{error}");
     let error = bench.fails(2, &["fit", "ridge", "d.csv", "--target", "9", "-o", "m.mercer"]);
@@ -251,6 +350,8 @@ fn rows_outside_the_domain_of_a_kernel_come_with_advice() {
     let fit = ["fit", "ridge", "d.csv", "--target", "y", "--lambda", "0.1", "-o", "m.mercer"];
     bench.ok(&[&fit[..], &["--kernel", "chi2", "--scale", "minmax"]].concat());
     bench.ok(&["predict", "m.mercer", "d.csv"]);
+    let error = bench.fails(1, &[&fit[..], &["--kernel", "chi2"]].concat());
+    assert!(error.contains("--scale minmax"), "{error}");
     bench.write("far.csv", "a,b\n-1000,-1000\n");
     let error = bench.fails(2, &["predict", "m.mercer", "far.csv"]);
     assert!(error.contains("below 0") && error.contains("outside the range of the training rows"), "{error}");
@@ -273,4 +374,34 @@ fn sparse_rows_are_not_said_to_be_moved_to_the_unit_interval() {
     let report = bench
         .ok(&["fit", "svc", "s.svm", "--target", "label", "--scale", "minmax", "--C", "1", "-o", "m.mercer"]);
     assert!(report.contains("divided by the largest magnitude of each column"), "{report}");
+}
+
+#[test]
+fn a_fit_without_a_target_says_so() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(30));
+    let report = bench.ok(&["fit", "one-class", "d.csv", "--nu", "0.2", "-o", "m.mercer"]);
+    assert!(report.contains("30 rows, 3 features, no target\n"), "{report}");
+    bench.write("c.csv", "a,y\n".to_owned() + &"1,5\n2,5\n".repeat(10));
+    let report = bench.ok(&["fit", "ridge", "c.csv", "--target", "y", "-o", "m.mercer"]);
+    assert!(
+        report.contains(
+            "the target is the same in every row, so nothing was chosen; the fixed defaults are used\n"
+        ),
+        "{report}"
+    );
+}
+
+/// Names of files are bytes, which need not be UTF-8; the report repeats the command.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_name_of_a_file_may_be_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let bench = Bench::new();
+    bench.write("d.csv", table(40));
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9.mercer");
+    let output = bench.command(&["fit", "ridge", "d.csv", "--target", "y", "-o"]).arg(name).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let info = bench.command(&["info"]).arg(name).output().unwrap();
+    assert!(info.status.success(), "{info:?}");
 }

@@ -233,10 +233,16 @@ fn what_cannot_be_learnt_from_is_said() {
             &twice,
             &["--kernel", "rbf", "--noise", "0", "--holdout", "0"],
             0,
-            "rows 0 and 1 are equal but have different targets",
+            "rows 0 and 1 (counted from 0) are equal but have different targets",
         ),
         (&"1,2\n".to_owned(), &[], 0, "same in every row"),
-        (&few, &["--kernel", "rbf(sigma=?5..10)", "--holdout", "0"], 0, "rbf sigma is at its lower bound"),
+        // With the noise to be learnt, all would be noise.
+        (
+            &few,
+            &["--kernel", "rbf(sigma=?5..10)", "--noise", "0.01", "--holdout", "0"],
+            0,
+            "rbf sigma is at its lower bound",
+        ),
         (&few, &["--kernel", "?*sigmoid(gamma=1,c=-1)"], 2, "--assume-psd"),
         (&few, &["--noise", "-1"], 2, "noise is -1"),
         (&few, &["--kernel", "poly(degree=?)"], 2, "degree is a choice"),
@@ -254,4 +260,61 @@ fn what_cannot_be_learnt_from_is_said() {
         };
         assert!(said.contains(expected), "{flags:?}: {said}");
     }
+}
+
+#[test]
+fn what_has_nothing_to_discover_is_said() {
+    let bench = Bench::new();
+    let constant: String = (0..12).map(|i| format!("{i},4\n")).collect();
+    for (rows, flags, code, expected) in [
+        (&constant, &[][..], 1, "the target is 4 in every row"),
+        (&"1,2\n".to_owned(), &[], 1, "the target is 2 in every row"),
+        (&"1,2\n2,5\n4,7\n".to_owned(), &["--candidates", "0"], 2, "candidates is 0"),
+        (&"1,2\n2,nan\n3,4\n".to_owned(), &[], 2, "line 3"),
+    ] {
+        bench.write("d.csv", format!("x,y\n{rows}"));
+        let discover = ["discover", "d.csv", "--target", "y", "-o", "m.mercer"];
+        let error = bench.fails(code, &[&discover[..], flags].concat());
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(bench.files(), ["d.csv"]);
+    }
+}
+
+/// However short the time is, one formula is tried.
+#[test]
+fn discover_has_a_result_after_its_seconds() {
+    let bench = Bench::new();
+    bench.write("d.csv", waves(40));
+    let text = bench.ok(&["discover", "d.csv", "--target", "y", "--seconds", "1e-6", "-o", "m.mercer"]);
+    assert!(text.contains("1 formula compared on 32 rows; ended early, the best so far is kept"), "{text}");
+    bench.ok(&["predict", "m.mercer", "d.csv", "--std", "-o", "out.csv"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_discovery_and_keeps_the_best_formula() {
+    use std::process::{Command, Stdio};
+    let bench = Bench::new();
+    // All formulas would take minutes.
+    bench.write("d.csv", waves(600));
+    let discover = ["discover", "d.csv", "--target", "y", "--candidates", "1000", "--json", "-o", "m.mercer"];
+    // The first formula takes longer on a busy machine; without one nothing is written.
+    for seconds in [2, 4, 8, 16, 32, 64] {
+        let mut command = bench.command(&discover);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(seconds));
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        if output.status.code() == Some(130) {
+            assert_eq!(bench.files(), ["d.csv"]);
+            continue;
+        }
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["ended_early"], true, "{document}");
+        assert!(document["holdout"][0]["rmse"].as_f64().unwrap().is_finite(), "{document}");
+        bench.ok(&["predict", "m.mercer", "d.csv", "--std", "-o", "out.csv"]);
+        return;
+    }
+    panic!("no formula was tried within 64 seconds");
 }

@@ -11,7 +11,7 @@
 //     gather          the matrix of the working set
 //     exchange        steps of two variables by one block of threads
 //     sum_rows        what the changed variables add to f, in parts
-//     advance, judge  f, its ends, and whether to go on
+//     advance, judge  f, its ends, and whether to continue
 //
 // Sums run in a fixed order and ties go to the lowest index, so that every run has the same bits. SET variables are in a working set, which
 // SOLVERS threads work on; CHOOSERS threads choose it. Everything but the kernel rows is in double precision.
@@ -441,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(ADVANCERS)
     }
 }
 
-// The ends of every group, and whether to go on.
+// The ends of every group, and whether to continue.
 extern "C" __global__ void __launch_bounds__(ADVANCERS) judge(Problem p, State *state, const double *ends, int parts)
 {
     if (state->done) return;

@@ -187,14 +187,18 @@ fn bad_input_is_named_by_file_line_and_column() {
             "t.csv, line 3, column 2 (`b`): `red` is not a number; `--categorical b` one-hot encodes a column of text, `--drop b` leaves the column out",
         ),
         ("a,b\n1,2\n", &options(&["c"]), "t.csv: there is no column `c`; the columns are `a`, `b`"),
-        ("a,b\n1,2\n", &options(&["2"]), "t.csv: there is no column `2`; the columns are `a`, `b`"),
+        (
+            "a,b\n1,2\n",
+            &options(&["2"]),
+            "t.csv: there is no column `2` (columns are numbered from 0 to 1); the columns are `a`, `b`",
+        ),
         (
             "a,b\n1,2\n",
             &options(&["a", "0"]),
             "t.csv: the column `a` is listed twice among the targets, features and dropped columns",
         ),
         ("a,b\n1,2\n", &options(&["a", "b"]), "t.csv: no feature columns are left"),
-        ("a,a\n1,2\n", &none, "t.csv: two columns are named `a`"),
+        ("a,a\n1,2\n", &none, "t.csv: two columns are named `a`; give each column a name of its own"),
         ("a,y\n1,inf\n", &options(&["y"]), "t.csv, line 2, column 2 (`y`): `inf` is not a finite number"),
         ("a,y\n1,\n", &options(&["y"]), "t.csv, line 2, column 2 (`y`): the value is missing"),
     ] {
@@ -216,7 +220,7 @@ fn dropping_every_row_says_so() {
     assert!(error.contains("2 rows with missing values left out"), "{error}");
     let error = message("a,b\n1,\n2,\n", &ReadOptions { missing: Missing::Mean, ..options(&[]) });
     assert!(
-        error.starts_with("t.csv, column 2 (`b`)") && error.contains("every value of the column is"),
+        error.starts_with("t.csv, column 2 (`b`)") && error.contains("the whole column is empty"),
         "{error}"
     );
 }

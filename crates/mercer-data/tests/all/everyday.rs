@@ -122,14 +122,19 @@ fn semicolons_go_with_decimal_commas() {
 fn signs_beside_the_digits_are_named() {
     for (field, word) in [
         ("\"1,234.5\"", "separators"),
-        ("\"1,234\"", "separators"),
+        ("\"1,234\"", "write 1.234 for a decimal comma, 1234 for a separator of thousands"),
+        ("\"12,34\"", "a decimal comma"),
         ("12%", "percent"),
         ("$5", "currency"),
         ("€ 5.00", "currency"),
         ("red", "--categorical a"),
         ("1/31/2024", "looks like a date"),
         ("31.12.24", "looks like a date"),
+        ("1 Jan 2024", "looks like a date"),
+        ("31-December-2024", "looks like a date"),
         ("-", "leave the field empty"),
+        ("N/A", "leave the field empty"),
+        ("None", "leave the field empty"),
     ] {
         let error = message(format!("a,y\n1,2\n{field},3\n").as_bytes(), &options());
         assert!(error.contains(word) && error.contains("line 3, column 1 (`a`)"), "{error}");
@@ -170,6 +175,16 @@ fn text_in_utf_16_is_read_and_other_encodings_are_refused() {
         let (data, _) = read_bytes(&bytes, &options()).unwrap();
         assert_eq!((data.feature_names, data.features.nrows()), (vec!["é".to_owned()], 1));
     }
+    // Long enough that the zeros of Latin text stand out.
+    let text = format!("a,y\n{}", "1,2\n".repeat(200));
+    let little: Vec<u8> =
+        [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    assert_eq!(read_bytes(&little, &options()).unwrap().0.nrows(), 200);
+    let cut = message(&little[..little.len() - 1], &options());
+    assert!(cut.contains("ends in the middle of a character"), "{cut}");
+    let wide: Vec<u8> =
+        ['\u{feff}'].into_iter().chain(text.chars()).flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    assert!(message(&wide, &options()).contains("UTF-32"));
     let error = message(b"caf\xe9,y\n1,2\n", &options());
     assert!(error.starts_with("t.csv, line 1, column 1") && error.contains("not UTF-8"), "{error}");
     let error = message(b"a,y\ncaf\xe9,2\n", &ReadOptions { categorical: columns(&["a"]), ..options() });
@@ -203,4 +218,55 @@ fn files_of_other_kinds_are_named() {
         let error = read_source(&Source::bytes(name, bytes), &options()).unwrap_err().to_string();
         assert!(error.contains(word) && error.starts_with(name), "{error}");
     }
+}
+
+#[test]
+fn a_line_that_declares_the_separator_is_followed() {
+    for text in ["sep=;\na;y\n1,5;2\n", "\u{feff}sep=;\r\na;y\r\n1,5;2\r\n", "sep=|\na|y\n1.5|2\n"] {
+        let (data, _) = read_bytes(text.as_bytes(), &options()).unwrap();
+        assert_eq!((data.feature_names.clone(), entries(&data)), (vec!["a".to_owned()], vec![1.5]), "{text}");
+    }
+    let error = message(b"sep=,\na,y\n1,2,3\n", &options());
+    assert!(error.contains("line 3"), "lines are counted as an editor counts them: {error}");
+}
+
+#[test]
+fn a_name_that_contradicts_the_content_is_named() {
+    let array = b"\x93NUMPY\x01\0";
+    let parquet = b"PAR1\x15\x04";
+    for (name, bytes, word) in [
+        ("t.npy", &b"a,y\n1,2\n"[..], "but text"),
+        ("t.npz", b"a,y\n1,2\n", "but text"),
+        ("t.parquet", b"a,y\n1,2\n", "but text"),
+        ("t.csv", array, ".npy"),
+        ("t.csv", parquet, ".parquet"),
+        ("t.csv", b"1 1:2 3:4\n-1 2:5\n", "LIBSVM"),
+        ("t.csv", b"a,y\n1,\x002\n", "zero bytes"),
+    ] {
+        let error = read_source(&Source::bytes(name, bytes), &options()).unwrap_err().to_string();
+        assert!(error.contains(word) && error.starts_with(name), "{error}");
+    }
+    // A clock time is no sparse entry where other lines have none.
+    let (data, _) =
+        read_bytes(b"n when y\n1 2:30 5\n", &ReadOptions { drop: columns(&["when"]), ..options() }).unwrap();
+    assert_eq!(entries(&data), [1.0]);
+}
+
+#[test]
+fn advice_names_the_flag_as_a_shell_reads_it() {
+    let rows: String = (0..30).map(|i| format!("{i},{},{}\n", i % 7, i % 5)).collect();
+    for (name, flag) in
+        [("Unnamed: 0", "--drop \"Unnamed: 0\""), ("\"a,b\"", "--drop 0"), ("id", "--drop id")]
+    {
+        let (data, _) = read_bytes(format!("{name},a,y\n{rows}").as_bytes(), &options()).unwrap();
+        assert!(data.notes[0].ends_with(flag), "{:?}", data.notes);
+    }
+    let error = message(b"first name,y\nAnn,1\n", &options());
+    assert!(error.contains("`--drop \"first name\"`"), "{error}");
+}
+
+#[test]
+fn a_separator_at_the_end_of_each_line_is_named() {
+    let error = message(b"a,y\n1,2,\n3,4,\n", &options());
+    assert!(error.contains("expected 2 fields, found 3; the line ends with a separator"), "{error}");
 }

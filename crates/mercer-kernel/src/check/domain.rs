@@ -149,6 +149,14 @@ pub enum QuestionError {
         /// The text received.
         received: String,
     },
+    /// A number of the domain that a double cannot hold as it is written.
+    #[error("domain is `{received}`; double precision cannot hold `{number}` as it is written: use fewer digits")]
+    Digits {
+        /// The text received.
+        received: String,
+        /// The number.
+        number: String,
+    },
     /// Not one of the domains.
     #[error(
         "domain is `{received}`; allowed are `all`, `ball:R` with a radius R > 0, `sphere`, `orthant` and `box:a..b` with a < b"
@@ -201,32 +209,32 @@ impl TryFrom<String> for Domain {
     }
 }
 
-/// A number that a double represents as written; one with more digits would be another number.
-fn exact_double(text: &str) -> Option<f64> {
-    let value: f64 = text.parse().ok()?;
-    crate::formula::is_shortest_decimal(text, value).then_some(value)
-}
-
 impl FromStr for Domain {
     type Err = QuestionError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let other = || QuestionError::Domain { received: text.into() };
+        // A number with more digits than a double has would be another number.
+        let number = |part: &str| match part.parse::<f64>() {
+            Ok(value) if !value.is_finite() => Err(other()),
+            Ok(value) if crate::formula::is_shortest_decimal(part, value) => Ok(value),
+            Ok(_) => Err(QuestionError::Digits { received: text.into(), number: part.into() }),
+            Err(_) => Err(other()),
+        };
         let domain = match text {
-            "all" => Some(Self::All),
-            "sphere" => Some(Self::Sphere),
-            "orthant" => Some(Self::Orthant),
+            "all" => Self::All,
+            "sphere" => Self::Sphere,
+            "orthant" => Self::Orthant,
             _ => match (text.strip_prefix("ball:"), text.strip_prefix("box:")) {
-                (Some(radius), _) => exact_double(radius).map(Self::Ball),
-                (_, Some(ends)) => ends
-                    .split_once("..")
-                    .and_then(|(low, high)| exact_double(low).zip(exact_double(high)))
-                    .map(|(low, high)| Self::Box(low, high)),
-                _ => None,
+                (Some(radius), _) => Self::Ball(number(radius)?),
+                (_, Some(ends)) => {
+                    let (low, high) = ends.split_once("..").ok_or_else(other)?;
+                    Self::Box(number(low)?, number(high)?)
+                }
+                _ => return Err(other()),
             },
         };
-        domain
-            .filter(|domain| domain.problem().is_none())
-            .ok_or_else(|| QuestionError::Domain { received: text.into() })
+        if domain.problem().is_some() { Err(other()) } else { Ok(domain) }
     }
 }
 
@@ -242,6 +250,19 @@ mod tests {
         }
         for text in ["box", "box:1", "box:1..1", "box:2..1", "box:a..b", "box:0..inf", "box:0..", "ball:0"] {
             assert!(text.parse::<Domain>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_with_too_many_digits_is_named() {
+        for text in ["ball:0.99999999999999999999", "box:0..1.00000000000000000001", "ball:1e-400"] {
+            let problem = text.parse::<Domain>().unwrap_err();
+            assert!(matches!(problem, QuestionError::Digits { .. }), "{text}: {problem}");
+        }
+        let problem = "box:0..1.00000000000000000001".parse::<Domain>().unwrap_err().to_string();
+        assert!(problem.contains("cannot hold `1.00000000000000000001`"), "{problem}");
+        for text in ["ball:inf", "ball:nan", "ball:1e400", "ball:", "ball:x"] {
+            assert!(matches!(text.parse::<Domain>(), Err(QuestionError::Domain { .. })), "{text}");
         }
     }
 

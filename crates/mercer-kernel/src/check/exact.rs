@@ -40,6 +40,15 @@ pub fn to_f64(q: &Q) -> f64 {
     q.to_f64().unwrap_or(f64::NAN)
 }
 
+/// A double that is not below `q`, as close as [`to_f64`] is.
+pub fn double_above(q: &Q) -> f64 {
+    let mut double = to_f64(q);
+    while Q::from_float(double).is_some_and(|near| near < *q) {
+        double = double.next_up();
+    }
+    double
+}
+
 /// `q` as a small integer, if it is one.
 pub fn as_integer(q: &Q) -> Option<i64> {
     if q.is_integer() { q.numer().to_i64() } else { None }
@@ -136,7 +145,7 @@ pub fn show(q: &Q) -> String {
 }
 
 /// Six significant digits, with an exponent for very large and very small numbers.
-fn significant(value: f64) -> String {
+pub(super) fn significant(value: f64) -> String {
     let size = value.abs().log10().floor();
     if !(-5.0..9.0).contains(&size) {
         let text = format!("{value:.5e}");
@@ -236,6 +245,17 @@ mod tests {
         assert_eq!(from_decimal(-2.5e3), Some(int(-2500)));
         assert_eq!(from_decimal(1e-3), Some(ratio(1, 1000)));
         assert_eq!(from_decimal(f64::INFINITY), None);
+    }
+
+    #[test]
+    fn doubles_above_are_not_below() {
+        for q in [ratio(3, 10), ratio(-3, 10), ratio(1, 3), int(7), int(0)] {
+            let above = double_above(&q);
+            assert!(Q::from_float(above).unwrap() >= q && (above - to_f64(&q)).abs() <= 1e-15, "{q}: {above}");
+        }
+        let tiny = Q::new(1.into(), BigInt::from(10).pow(400));
+        assert!(double_above(&tiny) > 0.0 && double_above(&-tiny) >= 0.0);
+        assert_eq!(double_above(&Q::from_integer(BigInt::from(10).pow(400))), f64::INFINITY);
     }
 
     #[test]

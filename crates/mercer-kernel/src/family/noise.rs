@@ -60,7 +60,7 @@ impl Family for Noise {
     }
 
     fn range(&self, named: &Written, _: &Space) -> Option<(f64, f64)> {
-        Some((0.0, named.exact(0).map_or(f64::INFINITY, |value| exact::to_f64(&value))))
+        Some((0.0, named.exact(0).map_or(f64::INFINITY, |value| exact::double_above(&value))))
     }
 
     /// k itself.

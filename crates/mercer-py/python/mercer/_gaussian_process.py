@@ -3,13 +3,13 @@
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.optimize import _check_optimize_result
 from sklearn.utils.validation import validate_data
 
-from mercer._constraints import SHARED, at_least, has_methods, one_of
+from mercer._constraints import ON_DEVICE, at_least, has_methods, one_of
 from mercer._estimator import Estimator
-from mercer._gp_kernels import Formula, prior_of, start_kernel, warn_of_bounds
+from mercer._gp_kernels import Formula, admit, prior_of, start_kernel, warn_of_bounds
 from mercer._warn import warn
+from mercer.kernel import Kernel
 
 __all__ = ["GaussianProcess"]
 
@@ -22,7 +22,7 @@ class GaussianProcess(Estimator):
     """Base of the estimators by Gaussian processes."""
 
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         "kernel": [None, str, has_methods("diag")],
         "optimizer": [one_of("fmin_l_bfgs_b"), callable, None],
         "n_restarts_optimizer": [at_least(0)],
@@ -66,6 +66,11 @@ class GaussianProcess(Estimator):
 
     def _start_kernel(self, X):
         return start_kernel(self._default_kernel if self.kernel is None else self.kernel, X)
+
+    def _admit(self, X):
+        """Refuses a text that is not a kernel on the rows X. Objects compute what they compute."""
+        if isinstance(self.kernel, (str, Kernel)):
+            admit(self._start_kernel(X), X)
 
     @staticmethod
     def _prior(kernel, X):
@@ -117,5 +122,7 @@ class GaussianProcess(Estimator):
         from scipy.optimize import minimize
 
         found = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
-        _check_optimize_result("lbfgs", found)
+        if found.status != 0:
+            why = f"the search for the largest likelihood did not converge in {found.nit} steps: {found.message}"
+            warn(why, ConvergenceWarning)
         return found.x, found.fun

@@ -13,3 +13,4 @@ class GaussianProcess(Estimator):
     n_restarts_optimizer: int
     copy_X_train: bool
     random_state: Any
+    device: str

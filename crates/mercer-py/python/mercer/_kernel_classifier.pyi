@@ -8,6 +8,11 @@ from mercer._kernel_estimator import KernelEstimator
 __all__ = ["KernelClassifier"]
 
 class KernelClassifier(KernelEstimator):
+    degree: float
+    coef0: float
+    max_iter: int
+    random_state: int | np.random.RandomState | None
+    device: str
     classes_: NDArray[Any]
     dual_coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]

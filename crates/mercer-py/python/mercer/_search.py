@@ -58,7 +58,7 @@ class KernelSearch:
 
 def folds_of(cv, X, y):
     """The fold of each row, from an iterable of train and test rows or a splitter."""
-    folds, rows, trains = np.full(X.shape[0], -1), np.arange(X.shape[0]), []
+    folds, rows, trains = np.full(len(y), -1), np.arange(len(y)), []
     for fold, (train, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
         if (folds[test] >= 0).any():
             raise ValueError("the test rows of cv overlap; each row may be in one fold only")

@@ -10,6 +10,13 @@ __all__ = ["MACHINE", "SupportVectorMachine"]
 MACHINE: dict[str, list[Any]]
 
 class SupportVectorMachine(KernelEstimator):
+    degree: float
+    coef0: float
+    shrinking: bool
+    tol: float
+    cache_size: float
+    max_iter: int
+    device: str
     support_: NDArray[np.int32]
     support_vectors_: Any
     dual_coef_: Any

@@ -1,4 +1,5 @@
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,10 @@ __all__ = ["CLASSIFIER", "SupportVectorClassifier"]
 CLASSIFIER: dict[str, list[Any]]
 
 class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):  # type: ignore[misc]
+    probability: bool | Literal["deprecated"]
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None
+    decision_function_shape: Literal["ovr", "ovo"]
+    break_ties: bool
     class_weight_: NDArray[np.float64]
     n_iter_: NDArray[np.intp]  # type: ignore[assignment]
     @property

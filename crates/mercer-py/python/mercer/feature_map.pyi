@@ -16,6 +16,9 @@ class FeatureMap:
     def names(self, columns: int | Sequence[str]) -> list[str]: ...
 
 class PolynomialFeatureMap(Estimator):
+    degree: int
+    c: float
+    weighted: bool
     feature_map_: FeatureMap
     n_output_features_: int
     n_features_in_: int

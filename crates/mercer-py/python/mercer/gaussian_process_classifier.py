@@ -45,6 +45,8 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         probabilities); or as one problem with a latent function for each class and one kernel.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values and factors are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -93,6 +95,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         random_state=None,
         multi_class="one_vs_rest",
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -104,6 +107,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         self.random_state = random_state
         self.multi_class = multi_class
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     @fitting
@@ -135,6 +139,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         codes = codes.astype(np.uintp)
         X = np.copy(X) if self.copy_X_train else X
         with self._fit_task(X, y):
+            self._admit(X)
             if self.n_classes_ == 2 or self.multi_class == "softmax":
                 self.base_estimator_ = self._problem(X, codes, self.n_classes_)
                 self.log_marginal_likelihood_value_ = self.base_estimator_.log_marginal_likelihood_value_

@@ -10,6 +10,9 @@ from mercer.kernel import Kernel
 __all__ = ["GaussianProcessClassifier"]
 
 class GaussianProcessClassifier(GaussianProcess):
+    max_iter_predict: int
+    warm_start: bool
+    multi_class: Literal["one_vs_rest", "one_vs_one", "softmax"]
     classes_: NDArray[Any]
     n_classes_: int
     base_estimator_: Any
@@ -26,6 +29,7 @@ class GaussianProcessClassifier(GaussianProcess):
         random_state: int | np.random.RandomState | None = None,
         multi_class: Literal["one_vs_rest", "one_vs_one", "softmax"] = "one_vs_rest",
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: ArrayLike) -> Self: ...

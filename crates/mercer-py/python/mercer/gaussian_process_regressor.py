@@ -46,6 +46,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         What hyper-parameters maximise: the marginal likelihood, or the density of each target given all others.
     n_jobs : int, default=None
         Threads; None for all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where kernel values and factors are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress where it is not 0.
 
@@ -96,6 +98,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         random_state=None,
         objective="likelihood",
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.kernel = kernel
@@ -108,6 +111,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         self.random_state = random_state
         self.objective = objective
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def __sklearn_tags__(self):
@@ -139,6 +143,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         with self._fit_task(X, y):
             self._normalise(y)
             self._check_noise(len(y))
+            self._admit(X)
             self.X_train_ = np.copy(X) if self.copy_X_train else X
             self.kernel_ = self._start_kernel(X)
             if self.optimizer is not None and self.kernel_.n_dims > 0:

@@ -10,6 +10,10 @@ from mercer.kernel import Kernel
 __all__ = ["GaussianProcessRegressor"]
 
 class GaussianProcessRegressor(GaussianProcess):
+    alpha: float | NDArray[np.float64]
+    normalize_y: bool
+    n_targets: int | None
+    objective: Literal["likelihood", "loo"]
     y_train_: NDArray[np.float64]
     X_train_: Any
     L_: NDArray[np.float64]
@@ -29,6 +33,7 @@ class GaussianProcessRegressor(GaussianProcess):
         random_state: int | np.random.RandomState | None = None,
         objective: Literal["likelihood", "loo"] = "likelihood",
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None: ...
     def fit(self, X: Any, y: ArrayLike) -> Self: ...

@@ -10,6 +10,11 @@ from mercer.kernel import Kernel
 __all__ = ["KernelLMS"]
 
 class KernelLMS(KernelRegressor):
+    step: Literal["auto"] | float
+    max_iter: int
+    solver: Literal["batch", "sgd"]
+    tol: float
+    gamma: float | None
     step_: float
     loss_curve_: NDArray[np.float64]
     def __init__(

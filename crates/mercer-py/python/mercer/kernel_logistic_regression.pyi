@@ -10,6 +10,13 @@ from mercer.kernel import Kernel
 __all__ = ["KernelLogisticRegression"]
 
 class KernelLogisticRegression(KernelClassifier):
+    C: float
+    gamma: Literal["scale", "auto"] | float
+    fit_intercept: bool
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None
+    tol: float
+    solver: Literal["newton", "gd", "sgd"]
+    kernel_params: Mapping[str, Any] | None
     approx: str | None
     approx_: str | None
     coef_: NDArray[np.float64]

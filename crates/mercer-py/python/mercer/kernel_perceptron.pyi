@@ -10,6 +10,13 @@ from mercer.kernel import Kernel
 __all__ = ["KernelPerceptron"]
 
 class KernelPerceptron(KernelClassifier):
+    shuffle: bool
+    averaged: bool
+    gamma: Literal["scale", "auto"] | float
+    rule: Literal["direct", "one-vs-rest"]
+    vote: bool
+    budget: int | None
+    kernel_params: Mapping[str, Any] | None
     n_mistakes_: int
     margin_: float | None
     mistake_bound_: float | None

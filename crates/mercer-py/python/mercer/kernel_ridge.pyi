@@ -19,6 +19,10 @@ class RidgeEstimator(KernelRegressor):
 
 class KernelRidge(FileFits, RidgeEstimator):
     alpha: float | ArrayLike
+    gamma: float | None
+    solver: Literal["auto", "cholesky", "mixed", "primal", "cg"]
+    tol: float
+    max_iter: int | None
     residual_: float | None
     n_samples_seen_: int
     def __init__(

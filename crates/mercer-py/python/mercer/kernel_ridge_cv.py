@@ -33,13 +33,13 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
     gammas : array-like, default=None
         Values of γ to choose from, for scikit-learn's kernel names that have one; None for 10 around 1/(n_features · variance).
     cv : None, int, "gcv", or an iterable or splitter of train and test rows, default=None
-        None is leave-one-out, an integer that many folds of consecutive rows, ``"gcv"`` generalised cross-validation. With an
-        approximation, None is 5 folds, and ``"gcv"`` is an error.
+        None is leave-one-out, an integer that many folds of consecutive rows, ``"gcv"`` generalised cross-validation, for which
+        `scoring` must be None. With an approximation, None is 5 folds, and ``"gcv"`` is an error.
     scoring : None, str or callable, default=None
         None is ``"neg_mean_squared_error"``; ``"neg_root_mean_squared_error"``, ``"neg_mean_absolute_error"``, ``"r2"``, or a
-        function of targets and predictions, more being better. The score is the mean over the folds, as in scikit-learn's
-        searches; rows left out one at a time are scored all at once. With an approximation it is one of the squared errors or
-        ``"r2"``.
+        function of targets and predictions, more being better, which is given the weights of rows as ``sample_weight``. The score
+        is the mean over the folds, as in scikit-learn's searches; rows left out one at a time are scored all at once. With an
+        approximation it is one of the squared errors or ``"r2"``.
     degree : float, default=3
     coef0 : float, default=1
     kernel_params : dict, default=None
@@ -261,6 +261,8 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
     def _folds(self, X, y, default=None):
         """Each row's fold, or None for leave-one-out and generalised cross-validation; `default` is what cv=None stands for."""
         cv, n = default if self.cv is None else self.cv, X.shape[0]
+        if isinstance(cv, str) and cv == "gcv" and self.scoring is not None:
+            raise ValueError(f"cv='gcv' has a score of its own: scoring must be None. Got {self.scoring!r} instead.")
         if cv is None or (isinstance(cv, str) and cv == "gcv"):
             return None
         if isinstance(cv, str):
@@ -268,8 +270,12 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         if isinstance(cv, Integral):
             if not 2 <= cv <= n:
                 raise ValueError(f"Cannot have number of splits n_splits={cv} for n_samples={n}: it is from 2 to n_samples")
-            return np.repeat(np.arange(cv), [len(part) for part in np.array_split(np.arange(n), cv)])
-        return folds_of(cv, X, y)
+            folds = np.repeat(np.arange(cv), [len(part) for part in np.array_split(np.arange(n), cv)])
+        else:
+            folds = folds_of(cv, X, y)
+        if isinstance(self.scoring, str) and self.scoring == "r2" and np.bincount(folds).min() < 2:
+            raise ValueError("scoring='r2' needs 2 rows or more in each fold, and there is a fold of 1")
+        return folds
 
     def _results(self, candidates, alphas, scores):
         flat = scores.ravel()
@@ -312,7 +318,9 @@ def _by_fold(metric, folds, y, f, weights):
 def _metric(scoring):
     """The function of targets, predictions and weights that `scoring` names."""
     if callable(scoring):
-        return lambda y, f, weights: float(scoring(y.squeeze(), f.squeeze()))
+        flat = lambda values: values[:, 0] if values.shape[1] == 1 else values
+        given = lambda weights: {} if weights is None else {"sample_weight": weights}
+        return lambda y, f, weights: float(scoring(flat(y), flat(f), **given(weights)))
     named = {
         None: _squared,
         "neg_mean_squared_error": _squared,
@@ -336,7 +344,7 @@ def _summed_metric(scoring):
     _metric(scoring)
     return {
         "neg_root_mean_squared_error": lambda squares, weight, spread: -np.sqrt(squares.mean(axis=1) / weight),
-        "r2": lambda squares, weight, spread: (1 - squares / np.where(spread == 0, np.inf, spread)).mean(axis=1),
+        "r2": lambda squares, weight, spread: _explained(squares, spread).mean(axis=1),
     }.get(scoring, lambda squares, weight, spread: -squares.mean(axis=1) / weight)
 
 
@@ -354,4 +362,10 @@ def _squared(y, f, weights):
 def _r2(y, f, weights):
     spread = np.average((y - np.average(y, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
     error = np.average((y - f) ** 2, axis=0, weights=weights)
-    return float(np.mean(1 - error / np.where(spread == 0, np.inf, spread)))
+    return float(np.mean(_explained(error, spread)))
+
+
+def _explained(error, spread):
+    """1 − error/spread; of targets that do not vary 1 without an error, else 0, as in scikit-learn."""
+    constant = spread == 0
+    return np.where(constant, error == 0, 1 - error / np.where(constant, 1, spread))

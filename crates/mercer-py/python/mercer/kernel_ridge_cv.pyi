@@ -10,6 +10,10 @@ from mercer.kernel_ridge import RidgeEstimator
 __all__ = ["KernelRidgeCV"]
 
 class KernelRidgeCV(RidgeEstimator):
+    alphas: ArrayLike | None
+    gammas: ArrayLike | None
+    cv: Any
+    scoring: str | Callable[..., float] | None
     alpha_: float
     gamma_: float | None
     best_score_: float

@@ -11,6 +11,10 @@ from mercer.kernel import Kernel
 __all__ = ["KernelSmoother"]
 
 class KernelSmoother(KernelEstimator):
+    gamma: float | None
+    kernel_params: Mapping[str, Any] | None
+    random_state: int | np.random.RandomState | None
+    device: str
     X_fit_: Any
     y_fit_: NDArray[np.float64]
     n_features_in_: int

@@ -8,7 +8,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer._constraints import POSITIVE_OR_INFINITE, SHARED, at_least, has_methods, one_of
+from mercer._constraints import ON_DEVICE, POSITIVE_OR_INFINITE, at_least, has_methods, one_of
 from mercer._estimator import Estimator, fitting
 from mercer._neighbour_search import METRICS, OTHERS, search_of
 from mercer._rows import borrowable, is_sparse
@@ -46,6 +46,8 @@ _PARAMETERS = """
         Keyword arguments of the distance, such as the weights ``w`` of the columns in ``minkowski``.
     n_jobs : int, default=None
         Number of threads; None uses all cores.
+    device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
+        Where neighbours by the distances of native code are found; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress if not 0.
 """
@@ -55,7 +57,7 @@ class _KNeighbors(Estimator):
     """What both estimators share: the rows, and the search among them."""
 
     _parameter_constraints = {
-        **SHARED,
+        **ON_DEVICE,
         "n_neighbors": [at_least(1)],
         "weights": [one_of("uniform", "distance"), callable, None],
         "algorithm": [one_of("auto", "ball_tree", "kd_tree", "brute")],
@@ -76,6 +78,7 @@ class _KNeighbors(Estimator):
         metric="minkowski",
         metric_params=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
     ):
         self.n_neighbors = n_neighbors
@@ -86,6 +89,7 @@ class _KNeighbors(Estimator):
         self.metric = metric
         self.metric_params = metric_params
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
 
     def __sklearn_tags__(self):
@@ -219,10 +223,10 @@ class _KNeighbors(Estimator):
             return weights
         if self.weights != "distance":
             return None
-        exact = distances == 0
-        with np.errstate(divide="ignore"):
-            weights = 1 / distances
-        return np.where(exact.any(axis=1, keepdims=True), exact, weights)
+        # Relative to the nearest row's, so that none of them overflows.
+        nearest = distances[:, :1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(distances == nearest, 1.0, nearest / distances)
 
     def _parts(self):
         if callable(self.weights):

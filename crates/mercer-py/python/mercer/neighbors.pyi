@@ -9,6 +9,14 @@ from mercer._estimator import Estimator
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor"]
 
 class _KNeighbors(Estimator):
+    n_neighbors: int
+    weights: Literal["uniform", "distance"] | Callable[[NDArray[np.float64]], ArrayLike] | None
+    algorithm: Literal["auto", "brute", "ball_tree", "kd_tree"]
+    leaf_size: int
+    p: float | None
+    metric: str | Callable[..., float] | Any
+    metric_params: dict[str, Any] | None
+    device: str
     effective_metric_: Any
     effective_metric_params_: dict[str, Any]
     n_samples_fit_: int
@@ -25,6 +33,7 @@ class _KNeighbors(Estimator):
         metric: str | Callable[..., float] | Any = "minkowski",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None: ...
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any: ...

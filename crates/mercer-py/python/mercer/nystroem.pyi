@@ -11,6 +11,13 @@ from mercer.kernel import Kernel
 __all__ = ["Nystroem"]
 
 class Nystroem(Components, KernelEstimator):
+    gamma: float | None
+    coef0: float | None
+    degree: float | None
+    kernel_params: dict[str, Any] | None
+    landmarks: str | ArrayLike
+    random_state: Any
+    device: str
     components_: Any
     component_indices_: NDArray[np.int64] | None
     n_features_in_: int

@@ -11,6 +11,10 @@ from mercer.kernel import Kernel
 __all__ = ["RBFSampler", "RandomFourierFeatures"]
 
 class RandomFourierFeatures(Components, KernelEstimator):
+    orthogonal: bool
+    form: Literal["auto", "pairs", "shifted"]
+    qmc: bool
+    random_state: Any
     random_weights_: NDArray[np.floating]
     random_offset_: NDArray[np.floating] | None
     amplitudes_: NDArray[np.floating]
@@ -32,6 +36,8 @@ class RandomFourierFeatures(Components, KernelEstimator):
     def transform(self, X: Any) -> NDArray[np.floating]: ...
 
 class RBFSampler(Components, Estimator):
+    gamma: float | Literal["scale"]
+    random_state: Any
     random_weights_: NDArray[np.floating]
     random_offset_: NDArray[np.floating]
     n_features_in_: int

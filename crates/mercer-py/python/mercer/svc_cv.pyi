@@ -10,6 +10,9 @@ from mercer.kernel import Kernel
 __all__ = ["SVCCV"]
 
 class SVCCV(SupportVectorClassifier):
+    Cs: ArrayLike | None
+    gammas: ArrayLike | None
+    cv: Any
     C_: float
     gamma_: float | None
     best_score_: float

@@ -11,6 +11,8 @@ from mercer.kernel import Kernel
 __all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
 
 class SVC(SupportVectorClassifier):
+    C: float
+    gamma: Literal["scale", "auto"] | float
     approx: str | None
     approx_: str | None
     def __init__(
@@ -37,6 +39,8 @@ class SVC(SupportVectorClassifier):
     ) -> None: ...
 
 class NuSVC(SupportVectorClassifier):
+    nu: float
+    gamma: Literal["scale", "auto"] | float
     def __init__(
         self,
         *,
@@ -66,6 +70,9 @@ class _Regression(SupportVectorMachine):
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float: ...
 
 class SVR(_Regression):
+    C: float
+    epsilon: float
+    gamma: Literal["scale", "auto"] | float
     def __init__(
         self,
         *,
@@ -85,6 +92,9 @@ class SVR(_Regression):
     ) -> None: ...
 
 class NuSVR(_Regression):
+    nu: float
+    C: float
+    gamma: Literal["scale", "auto"] | float
     def __init__(
         self,
         *,
@@ -104,6 +114,8 @@ class NuSVR(_Regression):
     ) -> None: ...
 
 class OneClassSVM(SupportVectorMachine):
+    nu: float
+    gamma: Literal["scale", "auto"] | float
     offset_: NDArray[np.float64]
     n_iter_: int
     def __init__(

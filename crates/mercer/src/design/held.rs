@@ -7,7 +7,7 @@ use faer::{MatMut, MatRef};
 use crate::data::{AnySamples, Matrix};
 use crate::gram::{Values, ValuesMut, with_values};
 use crate::linalg::{chosen_row_dots, chosen_rows_combined, combined_rows, products, row_dots};
-use crate::real::{Precision, Real};
+use crate::real::Precision;
 use crate::session::Session;
 use crate::watch::Watch;
 
@@ -153,14 +153,6 @@ fn transposed(entries: &[f64], rows: usize, columns: usize) -> Matrix<f64> {
     out
 }
 
-/// Copies values, rounded to the precision of `out`.
-fn copy<T: Real>(from: &[T], out: ValuesMut<'_>) {
-    match out {
-        ValuesMut::F32(out) => out.iter_mut().zip(from).for_each(|(out, v)| *out = v.to_f64() as f32),
-        ValuesMut::F64(out) => out.iter_mut().zip(from).for_each(|(out, v)| *out = v.to_f64()),
-    }
-}
-
 impl Design for Held<'_> {
     fn nrows(&self) -> usize {
         self.values.nrows()
@@ -180,8 +172,7 @@ impl Design for Held<'_> {
 
     fn fill(&self, rows: Range<usize>, mut out: ValuesMut<'_>, _: &dyn Watch) -> Result<(), DesignError> {
         let d = self.ncols();
-        let entries = rows.start * d..rows.end * d;
-        with_values!(Values, &self.values, phi => copy(&phi.entries()[entries], out.reborrow()));
+        out.copy_from(self.values.entries().slice(rows.start * d..rows.end * d));
         self.whiten_rows(out);
         Ok(())
     }
@@ -201,10 +192,9 @@ impl Design for Held<'_> {
 
     fn fill_at(&self, rows: &[usize], mut out: ValuesMut<'_>, _: &dyn Watch) -> Result<(), DesignError> {
         let d = self.ncols();
-        with_values!(Values, &self.values, phi => {
-            let rows = rows.iter().enumerate();
-            rows.for_each(|(i, &row)| copy(phi.row(row), out.slice(i * d..(i + 1) * d)));
-        });
+        for (i, &row) in rows.iter().enumerate() {
+            out.slice(i * d..(i + 1) * d).copy_from(self.values.entries().slice(row * d..(row + 1) * d));
+        }
         self.whiten_rows(out);
         Ok(())
     }

@@ -13,7 +13,7 @@ mod scales;
 mod stored;
 mod values;
 
-pub(crate) use cpu::{Combine, LeastAndGreatest, fold};
+pub(crate) use cpu::{Combine, fold};
 pub use cpu::{CpuEngine, default_engine};
 pub use descent::{BoxProblem, Descent};
 pub use distance::kernel_to_distance;

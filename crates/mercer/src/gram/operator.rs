@@ -8,8 +8,10 @@ use rayon::prelude::*;
 use crate::data::Matrix;
 use crate::linalg::{HostMatrix, Scalar, SymmetricMatrix, zeroed};
 use crate::real::Precision;
+use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
+use super::cpu::LeastAndGreatest;
 use super::descent::{BoxProblem, Descent};
 use super::engine::Part;
 use super::low_rank::{HostFactor, LowRankFactor};
@@ -300,6 +302,22 @@ pub struct Ends<'a> {
     pub up: &'a [f64],
     /// One number for each column.
     pub low: &'a [f64],
+}
+
+impl Ends<'_> {
+    /// The least f + up and the greatest f + low of each group, over the columns from `start` on, whose sums are `f`.
+    #[must_use]
+    pub fn extremes(&self, start: usize, f: &[f64]) -> Vec<(f64, f64)> {
+        let part = |group: &Range<usize>| {
+            let (from, to) = (group.start.max(start), group.end.min(start + f.len()));
+            if from >= to {
+                return (f64::INFINITY, f64::NEG_INFINITY);
+            }
+            let f = &f[from - start..to - start];
+            f64::vectorize(LeastAndGreatest { f, up: &self.up[from..to], low: &self.low[from..to] })
+        };
+        self.groups.iter().map(part).collect()
+    }
 }
 
 /// How [`Gram::store`] stores a matrix.

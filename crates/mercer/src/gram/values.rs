@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::data::Matrix;
 use crate::linalg::{Scalar, zeroed};
-use crate::real::Precision;
+use crate::real::{Precision, Real};
 
 /// The number type of kernel values: `f32` or `f64`.
 pub trait Value: Scalar {
@@ -91,6 +91,17 @@ macro_rules! size_and_precision {
 size_and_precision!(ValuesRef);
 size_and_precision!(ValuesMut);
 
+impl<'a> ValuesRef<'a> {
+    /// A range of the values.
+    ///
+    /// # Panics
+    /// If the range is not within them.
+    #[must_use]
+    pub fn slice(self, range: Range<usize>) -> ValuesRef<'a> {
+        with_values!(ValuesRef, self, values => (&values[range]).into())
+    }
+}
+
 impl ValuesMut<'_> {
     /// The same buffer, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> ValuesMut<'_> {
@@ -103,6 +114,17 @@ impl ValuesMut<'_> {
     /// If the range is not within the buffer.
     pub fn slice(&mut self, range: Range<usize>) -> ValuesMut<'_> {
         with_values!(ValuesMut, self, values => (&mut values[range]).into())
+    }
+
+    /// Writes as many values as the buffer holds, rounded to its precision.
+    ///
+    /// # Panics
+    /// If there are fewer values.
+    pub fn copy_from(&mut self, values: ValuesRef<'_>) {
+        with_values!(ValuesMut, self, to => with_values!(ValuesRef, values, from => {
+            let from = &from[..to.len()];
+            to.iter_mut().zip(from).for_each(|(to, v)| *to = Real::from_f64(v.to_f64()));
+        }));
     }
 }
 
@@ -217,7 +239,8 @@ impl<'a> TileMut<'a> {
     ///
     /// # Panics
     /// If the segments do not cover the request in order, or go beyond the stride or the buffer.
-    pub(crate) fn places(&self, rows: usize, columns: usize) -> (Vec<usize>, Vec<Segment>) {
+    #[must_use]
+    pub fn places(&self, rows: usize, columns: usize) -> (Vec<usize>, Vec<Segment>) {
         let rows: Vec<usize> =
             covering(self.rows, rows).iter().flat_map(|s| s.at..s.at + s.from.len()).collect();
         let columns = covering(self.columns, columns);

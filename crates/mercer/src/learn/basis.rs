@@ -46,7 +46,7 @@ impl<'a> Basis<'a> {
         if let Inputs::Gram(gram) = problem.inputs {
             if intercept == Intercept::Column {
                 return Err(LearnError::Unsupported(
-                    "bias = column centres the samples, which a kernel matrix hides",
+                    "bias = column needs the samples, not their kernel matrix",
                 ));
             }
             let (kernel, centres) = (Kernel::linear(), unit_vectors(gram.nrows())?);

@@ -117,8 +117,7 @@ impl ClassFeatures<'_> {
             ("max_iter", self.max_iter as f64, self.max_iter > 0),
         ] {
             if !fine {
-                let (received, allowed) = (received.to_string(), "a finite number above 0");
-                return Err(LearnError::Parameter { parameter, received, allowed });
+                return Err(LearnError::parameter(parameter, received, "a finite number above 0"));
             }
         }
         Ok(())

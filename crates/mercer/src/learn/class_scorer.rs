@@ -1,20 +1,22 @@
 //! Scores of a classifier on held-out rows, for every setting at one kernel.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
-
 use crate::data::Matrix;
+use crate::design::add_product;
 use crate::gram::{DenseGram, Resident};
 use crate::kernel::Kernel;
 use crate::model::Link;
-use crate::pool;
 use crate::session::Session;
 use crate::watch::Watch;
 
-use super::error::LearnError;
+use super::error::{KERNEL_MATRIX, LearnError};
 use super::problem::Problem;
 use super::ridge::finite_gram;
-use super::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Tally, require_memory};
+use super::search::{Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Tally};
+
+/// All rows outside a fold are of one class.
+pub(super) const ONE_CLASS_LEFT: LearnError = LearnError::Unsupported(
+    "a fold leaves only rows of one class to train on; use fewer folds, or gather more rows of each class",
+);
 
 /// A classifier Σᵢ aᵢ k(xᵢ, ·) + b that is trained on the rows outside of a fold.
 pub(super) trait FoldTrainer {
@@ -101,7 +103,8 @@ impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
     ) -> Result<Self, LearnError> {
         let rows = problem.nrows();
         // The matrix and, at most as large, the part that a fold is trained on with a factor of it.
-        require_memory(rows, 24 * (rows as u64).saturating_mul(rows as u64), session)?;
+        let needed = 24 * (rows as u64).saturating_mul(rows as u64);
+        LearnError::check_memory(rows, KERNEL_MATRIX, needed, session.memory())?;
         let LeftOut::Parts(parts) = criterion.on(problem, session)? else {
             return Err(LearnError::Unsupported("a classifier is judged by folds or held-out rows"));
         };
@@ -190,9 +193,7 @@ fn folds(
         present.sort_unstable();
         present.dedup();
         if present.len() < 2 {
-            return Err(LearnError::Unsupported(
-                "a fold leaves rows of one class to train on; use fewer folds, or gather more rows of each class",
-            ));
+            return Err(ONE_CLASS_LEFT);
         }
         let place = |class| present.partition_point(|p| *p < class);
         let codes = train.iter().map(|&row| place(codes[row])).collect();
@@ -216,9 +217,6 @@ fn block(gram: &Matrix<f64>, rows: &[usize], columns: &[usize]) -> Matrix<f64> {
 fn outputs(cross: &Matrix<f64>, (dual, intercepts): &Trained) -> Matrix<f64> {
     let (rows, width) = (cross.nrows(), intercepts.len());
     let mut out = Matrix::from_entries(rows, width, intercepts.repeat(rows));
-    let left = MatRef::from_row_major_slice(cross.entries(), rows, cross.ncols());
-    let right = MatRef::from_row_major_slice(dual.entries(), dual.nrows(), width);
-    let place = MatMut::from_row_major_slice_mut(out.entries_mut(), rows, width);
-    matmul(place, Accum::Add, left, right, 1.0, Par::rayon(pool::available()));
+    add_product(out.entries_mut(), cross.entries(), dual, 1.0);
     out
 }

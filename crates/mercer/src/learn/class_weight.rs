@@ -83,18 +83,14 @@ impl ClassWeight {
             }
             Self::Each(given) => {
                 if given.len() != classes {
-                    return Err(LearnError::Parameter {
-                        parameter: "class weights",
-                        received: format!("{} numbers", given.len()),
-                        allowed: "one number per class",
-                    });
+                    return Err(LearnError::parameter(
+                        "class weights",
+                        format!("{} numbers", given.len()),
+                        "one number per class",
+                    ));
                 }
                 if let Some(weight) = given.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
-                    return Err(LearnError::Parameter {
-                        parameter: "class weight",
-                        received: weight.to_string(),
-                        allowed: "a finite number, 0 or more",
-                    });
+                    return Err(LearnError::parameter("class weight", weight, "a finite number, 0 or more"));
                 }
                 Ok(given.clone())
             }

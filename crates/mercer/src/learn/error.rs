@@ -229,6 +229,20 @@ impl From<SolveError> for LearnError {
 }
 
 impl LearnError {
+    pub(crate) fn parameter(parameter: &'static str, received: impl ToString, allowed: &'static str) -> Self {
+        Self::Parameter { parameter, received: received.to_string(), allowed }
+    }
+
+    /// Returns [`LearnError::Memory`] if `needed` bytes exceed the budget.
+    pub(crate) fn check_memory(
+        rows: usize,
+        what: &'static str,
+        needed: u64,
+        budget: u64,
+    ) -> Result<(), Self> {
+        if needed > budget { Err(Self::Memory { rows, what, needed, budget }) } else { Ok(()) }
+    }
+
     /// Whether the work ended because its session asked for it.
     #[must_use]
     pub fn is_stop(&self) -> bool {

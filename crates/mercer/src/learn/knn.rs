@@ -121,7 +121,7 @@ impl Knn {
 
     fn check_k(&self, k: usize, rows: usize) -> Result<(), LearnError> {
         if k == 0 {
-            return Err(LearnError::Parameter { parameter: "k", received: "0".into(), allowed: "1 or more" });
+            return Err(LearnError::parameter("k", 0, "1 or more"));
         }
         if k > rows { Err(LearnError::TooManyNeighbours { k, rows }) } else { Ok(()) }
     }

@@ -139,7 +139,7 @@ impl Lms {
     ) -> Result<(Matrix<f64>, Vec<f64>, Course), LearnError> {
         let (aims, means) = match self.intercept {
             Intercept::None => (targets.clone(), vec![0.0; targets.ncols()]),
-            Intercept::Centred | Intercept::Column => targets::centred(targets),
+            Intercept::Centred | Intercept::Column => targets::centred(targets, None),
         };
         let dual = match self.intercept {
             Intercept::Centred => Dual::centred(gram, session)?,
@@ -164,13 +164,13 @@ impl Lms {
         let (samples, targets) = (problem.samples()?, problem.numbers()?);
         if self.intercept == Intercept::Column {
             return Err(LearnError::Unsupported(
-                "bias = column centres the samples, which features hide; use centred or none",
+                "bias = column is not for explicit features; use centred or none",
             ));
         }
         let design = Held::from(Values::F64(map.transform(samples, session)?));
         let primal = Primal::new(&design, self.intercept == Intercept::Centred, session)?;
         let (aims, means) = match self.intercept {
-            Intercept::Centred => targets::centred(targets),
+            Intercept::Centred => targets::centred(targets, None),
             _ => (targets.clone(), vec![0.0; targets.ncols()]),
         };
         let descended = match self.descent(session).run(&primal, &aims, session) {
@@ -210,14 +210,8 @@ impl Lms {
             LmsSolver::Batch => "lms, batch",
             LmsSolver::Sgd => "lms, one sample at a time",
         };
-        let report = Report {
-            status: descended.status,
-            solver: solver.into(),
-            iterations: descended.epochs,
-            residual: (0..columns).map(ratio).fold(0.0, f64::max),
-            reasons: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let residual = (0..columns).map(ratio).fold(0.0, f64::max);
+        let report = Report::new(descended.status, solver, descended.epochs, residual);
         let facts = Facts::new()
             .with("step", Number(descended.step))
             .with("epochs_run", descended.epochs)

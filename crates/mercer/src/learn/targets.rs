@@ -20,19 +20,40 @@ pub(super) fn check(rows: usize, targets: &Matrix<f64>) -> Result<(), LearnError
     Ok(())
 }
 
-/// The targets without their means, and the means.
-pub(super) fn centred(targets: &Matrix<f64>) -> (Matrix<f64>, Vec<f64>) {
-    let means = means(targets);
+/// The targets without their weighted means, and the means.
+pub(super) fn centred(targets: &Matrix<f64>, weights: Option<&[f64]>) -> (Matrix<f64>, Vec<f64>) {
+    let means = row_means(targets, weights);
     (less(targets, &means), means)
 }
 
 /// The mean of each target.
 pub(super) fn means(targets: &Matrix<f64>) -> Vec<f64> {
-    let mut means = vec![0.0; targets.ncols()];
-    for i in 0..targets.nrows() {
+    row_means(targets, None)
+}
+
+fn row_means(targets: &Matrix<f64>, weights: Option<&[f64]>) -> Vec<f64> {
+    weighted_means(targets.nrows(), targets.ncols(), weights, |i, row| row.copy_from_slice(targets.row(i)))
+}
+
+/// The weighted mean of each column of rows that `row_of` writes. Rows of weight 0 are left out.
+pub(super) fn weighted_means(
+    rows: usize,
+    columns: usize,
+    weights: Option<&[f64]>,
+    row_of: impl Fn(usize, &mut [f64]),
+) -> Vec<f64> {
+    let (mut means, mut row, mut total) = (vec![0.0; columns], vec![0.0; columns], 0.0);
+    for i in 0..rows {
+        let weight = weights.map_or(1.0, |w| w[i]);
+        if weight == 0.0 {
+            continue;
+        }
         // A running mean does not overflow where the sum would.
-        let share = 1.0 / (i + 1) as f64;
-        means.iter_mut().zip(targets.row(i)).for_each(|(mean, y)| *mean += (y - *mean) * share);
+        total += weight;
+        row_of(i, &mut row);
+        for (mean, value) in means.iter_mut().zip(&row) {
+            *mean += (value - *mean) * (weight / total);
+        }
     }
     means
 }

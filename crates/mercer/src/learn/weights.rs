@@ -12,7 +12,7 @@ pub(super) fn check_weights(rows: usize, weights: Option<&[f64]>) -> Result<(), 
     if weights.len() != rows {
         return Err(LearnError::Length { what: "weights", rows, found: weights.len() });
     }
-    let outside = |received, allowed| LearnError::Parameter { parameter: "sample weight", received, allowed };
+    let outside = |received: String, allowed| LearnError::parameter("sample weight", received, allowed);
     if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
         return Err(LearnError::NonFinite { what: "weight", row, value: weights[row] });
     }

@@ -22,14 +22,6 @@ pub enum InvalidSaved {
     /// They were damaged.
     #[error("the checksum does not match: the data is damaged")]
     Checksum,
-    /// They belong to other work than the one to resume.
-    #[error("the saved state belongs to {found}, not to {expected}")]
-    Other {
-        /// The work they belong to.
-        found: String,
-        /// The work to resume.
-        expected: String,
-    },
 }
 
 /// A mark: a name and a version in 16 characters.

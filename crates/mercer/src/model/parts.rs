@@ -34,30 +34,7 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
             arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
             ("expansion", words, arrays)
         }
-        Predictor::Linear(Linear { map, columns, shift, weights, intercepts }) => {
-            let mut words = Words { feature_columns: Some(*columns), ..Words::default() };
-            let mut arrays = vec![matrix("weights", weights), vector("intercepts", intercepts)];
-            arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
-            match map {
-                Features::Map(map) => {
-                    words.features = Some(map.clone());
-                    ("linear", words, arrays)
-                }
-                Features::Fourier(fourier) => {
-                    let Fourier { spec, features } = &**fourier;
-                    words.random = Some(spec.clone());
-                    arrays.push(matrix("frequencies", features.frequencies()));
-                    arrays.push(vector("amplitudes", features.amplitudes()));
-                    arrays.extend(features.shifts().map(|shifts| vector("phases", shifts)));
-                    ("random-features", words, arrays)
-                }
-                // A linear function of these features is an expansion.
-                Features::Landmarks(_) => {
-                    let (map, weights) = (map.clone(), weights.clone());
-                    arrays_of(&Predictor::on_features(map, *columns, weights, intercepts.clone(), None))
-                }
-            }
-        }
+        Predictor::Linear(linear) => arrays_of_linear(linear),
         Predictor::Neighbours(Neighbours { rows, targets, rule }) => {
             let words = Words { rule: Some(rule.clone()), ..Words::default() };
             let mut arrays = Tensor::samples(rows);
@@ -100,6 +77,32 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
     }
 }
 
+fn arrays_of_linear(linear: &Linear) -> (&'static str, Words, Vec<Tensor>) {
+    let Linear { map, columns, shift, weights, intercepts } = linear;
+    let mut words = Words { feature_columns: Some(*columns), ..Words::default() };
+    let mut arrays = vec![matrix("weights", weights), vector("intercepts", intercepts)];
+    arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
+    match map {
+        Features::Map(map) => {
+            words.features = Some(map.clone());
+            ("linear", words, arrays)
+        }
+        Features::Fourier(fourier) => {
+            let Fourier { spec, features } = &**fourier;
+            words.random = Some(spec.clone());
+            arrays.push(matrix("frequencies", features.frequencies()));
+            arrays.push(vector("amplitudes", features.amplitudes()));
+            arrays.extend(features.shifts().map(|shifts| vector("phases", shifts)));
+            ("random-features", words, arrays)
+        }
+        // A linear function of these features is an expansion.
+        Features::Landmarks(_) => {
+            let (map, weights) = (map.clone(), weights.clone());
+            arrays_of(&Predictor::on_features(map, *columns, weights, intercepts.clone(), None))
+        }
+    }
+}
+
 /// The predictor that the entries and arrays describe.
 pub(super) fn from_arrays(
     requires: &[String],
@@ -112,20 +115,7 @@ pub(super) fn from_arrays(
         Some("gaussian-classes") => {
             Predictor::GaussianClasses(GaussianClasses { latent: expansion(words, file)? })
         }
-        Some("gaussian-process") => Predictor::GaussianProcess(GaussianProcess {
-            mean: expansion(words, file)?,
-            scales: tensors::numbers::<f64>(file, "scales")?.1,
-            noise: match tensors::numbers::<f64>(file, "noise")?.1[..] {
-                [noise] => noise,
-                _ => return Err("its noise is not one number".into()),
-            },
-            factor: optional(file, "factor")?,
-            posterior_factor: optional(file, "posterior_factor")?,
-            projection: match file.tensor("projection") {
-                Ok(_) => Some(tensors::matrix(file, "projection")?),
-                Err(_) => None,
-            },
-        }),
+        Some("gaussian-process") => Predictor::GaussianProcess(gaussian_process(words, file)?),
         Some(kind @ ("linear" | "random-features")) => Predictor::Linear(Linear {
             map: match kind {
                 "linear" => words.features.clone().ok_or("it names no features")?.into(),
@@ -165,6 +155,23 @@ pub(super) fn from_arrays(
     };
     consistent(&predictor)?;
     Ok(predictor)
+}
+
+fn gaussian_process(words: &Words, file: &SafeTensors<'_>) -> Result<GaussianProcess, String> {
+    Ok(GaussianProcess {
+        mean: expansion(words, file)?,
+        scales: tensors::numbers::<f64>(file, "scales")?.1,
+        noise: match tensors::numbers::<f64>(file, "noise")?.1[..] {
+            [noise] => noise,
+            _ => return Err("its noise is not one number".into()),
+        },
+        factor: optional(file, "factor")?,
+        posterior_factor: optional(file, "posterior_factor")?,
+        projection: match file.tensor("projection") {
+            Ok(_) => Some(tensors::matrix(file, "projection")?),
+            Err(_) => None,
+        },
+    })
 }
 
 fn expansion(words: &Words, file: &SafeTensors<'_>) -> Result<Expansion, String> {

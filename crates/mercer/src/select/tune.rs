@@ -115,10 +115,7 @@ impl<L: Tunable> Tune<L> {
     /// If the problem does not line up, does not fit the memory budget, has nothing to choose by or is another than
     /// that of the checkpoint; if no trial has an answer; or if the session is stopped.
     pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Tuned<L>, LearnError> {
-        let samples = match &problem.inputs {
-            Inputs::Gram(_) => None,
-            _ => Some(problem.sample()?.0),
-        };
+        let samples = samples(problem)?;
         let measure = self.check(problem)?;
         let mut digest = self.digest(measure, session);
         if let Some(digest) = &mut digest {
@@ -157,10 +154,7 @@ impl<L: Tunable> Tune<L> {
     ) -> Result<Grid, LearnError> {
         let measure = self.check(problem)?;
         self.learner.shared().check(shared)?;
-        let samples = match &problem.inputs {
-            Inputs::Gram(_) => None,
-            _ => Some(problem.sample()?.0),
-        };
+        let samples = samples(problem)?;
         let kernels: Vec<Option<&Kernel>> = match samples {
             None => vec![None],
             Some(_) => kernels.iter().map(Some).collect(),
@@ -278,21 +272,14 @@ impl<L: Tunable> Tune<L> {
         warnings.extend(self.warning(kernel.as_ref(), samples)?);
         let found = scorer.finish(kernel.as_ref(), *setting, session)?;
         warnings.extend(found.warnings);
-        let learner = match kernel {
-            Some(kernel) => self.learner.clone().with_kernel(kernel),
-            None => self.learner.clone(),
-        };
-        let learner = match values.get(of_kernel) {
-            Some(second) => learner.with_second(*second),
-            None => learner,
-        };
-        Ok(Tuned {
-            learner: learner.with_shared(*setting),
-            score: score.unwrap_or(f64::NAN),
-            trials,
-            warnings,
-            fitted: found.fitted,
-        })
+        let mut learner = self.learner.clone().with_shared(*setting);
+        if let Some(kernel) = kernel {
+            learner = learner.with_kernel(kernel);
+        }
+        if let Some(second) = values.get(of_kernel) {
+            learner = learner.with_second(*second);
+        }
+        Ok(Tuned { learner, score: score.unwrap_or(f64::NAN), trials, warnings, fitted: found.fitted })
     }
 
     /// The scores of one kernel; `None` if it has a value that is not finite, since other hyper-parameters may work.
@@ -320,6 +307,14 @@ impl<L: Tunable> Tune<L> {
         let Some((kernel, samples)) = kernel.zip(samples) else { return Ok(None) };
         kernel.check_columns(samples.ncols())?;
         Ok(self.learner.kernel_admission().decide(kernel, samples)?.warning)
+    }
+}
+
+/// The samples of a problem, some of the rows for a stream; `None` if it has a kernel matrix instead.
+fn samples<'p, 'a>(problem: &'p Problem<'a>) -> Result<Option<&'p AnySamples<'a>>, LearnError> {
+    match problem.inputs {
+        Inputs::Gram(_) => Ok(None),
+        _ => problem.sample().map(|(samples, _)| Some(samples)),
     }
 }
 

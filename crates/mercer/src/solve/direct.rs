@@ -83,14 +83,7 @@ fn solve_double(
     factor.solve(&mut correction, watch)?;
     add_multiple(&mut x, 1.0, &correction);
     let left = residual(system, rhs, &x, watch)?;
-    let mut report = Report {
-        status: Status::Converged,
-        solver: "cholesky f64".into(),
-        iterations: 1,
-        residual: relative_norm(&left, rhs),
-        reasons: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let mut report = Report::new(Status::Converged, "cholesky f64", 1, relative_norm(&left, rhs));
     if report.residual > TRUSTED_RESIDUAL {
         report.status = Status::Stagnated;
         report.reasons.push(format!(
@@ -132,14 +125,7 @@ fn solve_mixed(
         // terms.
         let floor = f64::EPSILON * (order as f64).sqrt() * (1.0 + frobenius * relative_norm(&x, rhs));
         if next <= floor {
-            let report = Report {
-                status: Status::Converged,
-                solver: "cholesky f32, refined in f64".into(),
-                iterations: step,
-                residual: next,
-                reasons: Vec::new(),
-                warnings: Vec::new(),
-            };
+            let report = Report::new(Status::Converged, "cholesky f32, refined in f64", step, next);
             return Ok(Some((x, report)));
         }
         if next.is_nan() || next > 0.5 * norm {

@@ -24,7 +24,7 @@ use super::report::{Report, Status};
 const MEMORY: usize = 30;
 
 /// Steps after which c is compared with the mean curvature.
-const LOOK_AFTER: [usize; 4] = [3, 8, 20, 50];
+const COMPARED_AFTER: [usize; 4] = [3, 8, 20, 50];
 
 /// The factor between c and the mean curvature above which another factorisation pays.
 const DIFFERENT: f64 = 1.6;
@@ -99,13 +99,8 @@ pub fn minimise(
             status = Status::Converged;
             break;
         }
-        if let Some(mean) = at.curvature.filter(|_| LOOK_AFTER.contains(&iterations))
-            && mean > 0.0
-            && (mean / problem.curvature).ln().abs() > DIFFERENT.ln()
-            // If the mean is too small for the factorisation, c does not change.
-            && let Ok(factor) = sums.factor(settings.lambda / mean, intercept, watch)
-        {
-            (problem.factor, problem.curvature) = (factor, mean);
+        if let Some(mean) = at.curvature.filter(|_| COMPARED_AFTER.contains(&iterations)) {
+            problem.update_curvature(mean, sums, intercept);
         }
         let mut direction = problem.direction(&at.gradient, &memory)?;
         if dot(direction.entries(), at.gradient.entries()) >= 0.0 {
@@ -125,8 +120,7 @@ pub fn minimise(
     }
     let residual = norm(at.gradient.entries()) / first;
     let (weights, intercepts) = problem.uncentred(&x);
-    let solver = "l-bfgs on features".to_owned();
-    let report = Report { status, solver, iterations, residual, reasons: Vec::new(), warnings: Vec::new() };
+    let report = Report::new(status, "l-bfgs on features", iterations, residual);
     Ok(LinearLossFit { weights, intercepts, objective: at.objective, report })
 }
 
@@ -149,7 +143,18 @@ struct Problem<'a> {
     watch: &'a dyn Watch,
 }
 
-impl Problem<'_> {
+impl<'a> Problem<'a> {
+    /// Replaces c by the mean curvature, and the factorisation with it, if they differ much.
+    fn update_curvature(&mut self, mean: f64, sums: &'a NormalEquations, intercept: Intercept) {
+        if mean > 0.0
+            && (mean / self.curvature).ln().abs() > DIFFERENT.ln()
+            // If the mean is too small for the factorisation, c does not change.
+            && let Ok(factor) = sums.factor(self.lambda / mean, intercept, self.watch)
+        {
+            (self.factor, self.curvature) = (factor, mean);
+        }
+    }
+
     /// F and its gradient.
     fn at(&self, x: &Matrix<f64>) -> Result<Value, DesignError> {
         let (d, m) = (self.rows.features(), x.ncols());

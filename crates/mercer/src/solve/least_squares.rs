@@ -75,14 +75,7 @@ pub fn solve_least_squares(
     watch: &dyn Watch,
 ) -> Result<(Matrix<f64>, Report), SolveError> {
     let order = rows.ncols();
-    let mut report = Report {
-        status: Status::Converged,
-        solver: NORMAL_EQUATIONS.into(),
-        iterations: 0,
-        residual: 0.0,
-        reasons: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let mut report = Report::new(Status::Converged, NORMAL_EQUATIONS, 0, 0.0);
     if order == 0 {
         return Ok((Matrix::zeros(0, targets.ncols()), report));
     }
@@ -123,15 +116,7 @@ pub fn solve_least_squares(
                 weights.row_mut(i)[column] = *w;
             }
         }
-        let solver = factor.name().into();
-        let solved = Report {
-            status: Status::Converged,
-            solver,
-            iterations: 1,
-            residual,
-            reasons: Vec::new(),
-            warnings,
-        };
+        let solved = Report { warnings, ..Report::new(Status::Converged, factor.name(), 1, residual) };
         if place == 0 || solved.residual > report.residual {
             report = solved;
         }

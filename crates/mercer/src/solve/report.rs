@@ -36,6 +36,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report without reasons and warnings.
+    #[must_use]
+    pub fn new(status: Status, solver: impl Into<String>, iterations: usize, residual: f64) -> Self {
+        let (reasons, warnings) = (Vec::new(), Vec::new());
+        Self { status, solver: solver.into(), iterations, residual, reasons, warnings }
+    }
+
     /// The reasons and the warnings.
     pub fn remarks(&self) -> impl Iterator<Item = &String> {
         self.reasons.iter().chain(&self.warnings)

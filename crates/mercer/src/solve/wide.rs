@@ -84,14 +84,7 @@ pub(super) fn solve_wide(
     }
     let solver =
         if triangle.is_some() { "dual of the features, qr f64" } else { "dual of the features, f64" };
-    let mut report = Report {
-        status: Status::Converged,
-        solver: solver.into(),
-        iterations: 1,
-        residual,
-        reasons: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let mut report = Report::new(Status::Converged, solver, 1, residual);
     if residual > TRUSTED_RESIDUAL {
         report.status = Status::Stagnated;
         report.reasons.push(format!(

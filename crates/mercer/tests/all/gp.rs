@@ -279,16 +279,25 @@ fn bad_input_is_refused_or_reported() {
 
     let warnings = |fitted: &mercer::learn::Fitted| fitted.report.as_ref().unwrap().warnings.join("\n");
     let constant = Matrix::from_entries(12, 1, vec![0.1; 12]);
-    let fitted = train(&Gp::default(), &all, &constant).unwrap();
-    assert!(warnings(&fitted).contains("same in every row"), "{}", warnings(&fitted));
-    assert!((fitted.predict(&[[0.3]]).unwrap().row(0)[0] - 0.1).abs() < 1e-15);
+    for gp in [Gp::default(), Gp::default().solver(GpSolver::Cg), Gp::default().inducing(Some(4))] {
+        let fitted = train(&gp, &all, &constant).unwrap();
+        assert!(warnings(&fitted).contains("same in every row"), "{}", warnings(&fitted));
+        assert!((fitted.predict(&[[0.3]]).unwrap().row(0)[0] - 0.1).abs() < 1e-15);
+    }
     let one = AnySamples::F64(Samples::dense(1, 1, vec![1.0]).unwrap());
     train(&Gp::default(), &one, &Matrix::from_entries(1, 1, vec![4.0])).unwrap();
     // Two equal rows with different targets and no noise.
     let twice = AnySamples::F64(Samples::dense(3, 1, vec![1.0, 1.0, 2.0]).unwrap());
     let conflict = Matrix::from_entries(3, 1, vec![1.0, 2.0, 3.0]);
-    let fitted = train(&Gp::new(kernel("rbf")).noise(Some(0.0)), &twice, &conflict).unwrap();
-    assert!(warnings(&fitted).contains("rows 0 and 1 are equal"), "{}", warnings(&fitted));
+    let plain = Gp::new(kernel("rbf")).noise(Some(0.0));
+    let fitted = train(&plain, &twice, &conflict).unwrap();
+    assert!(warnings(&fitted).contains("rows 0 and 1 (counted from 0) are equal"), "{}", warnings(&fitted));
+    // Rows are those of the data, also after one that does not count.
+    let more = AnySamples::F64(Samples::dense(4, 1, vec![5.0, 1.0, 1.0, 2.0]).unwrap());
+    let targets = Matrix::from_entries(4, 1, vec![0.0, 1.0, 2.0, 3.0]);
+    let weighted = Problem::new(more.view(), &targets).weighted(Some(&[0.0, 1.0, 1.0, 1.0][..]));
+    let fitted = plain.train(&weighted, &session).unwrap();
+    assert!(warnings(&fitted).contains("rows 1 and 2 (counted from 0) are equal"), "{}", warnings(&fitted));
 }
 
 /// The estimate differs from the likelihood by a few of its standard errors, and so does its gradient, whose standard error is that

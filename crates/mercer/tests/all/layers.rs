@@ -39,7 +39,7 @@ const LAYERS: [Layers; 6] = [
         crate_name: "mercer",
         order: &[
             &["memory"],
-            &["pool", "simd"],
+            &["pool"],
             &["tile"],
             &["linalg"],
             &["gram"],
@@ -129,12 +129,16 @@ fn tokens(text: &str) -> Vec<String> {
     while at < text.len() {
         let c = text[at];
         let next = text.get(at + 1).copied();
-        if c.is_alphabetic() || c == '_' {
+        if let Some(length) = raw_string(&text[at..]) {
+            at += length;
+        } else if c.is_alphabetic() || c == '_' {
             let length = text[at..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').count();
             tokens.push(text[at..at + length].iter().collect());
             at += length;
         } else if c == '/' && next == Some('/') {
             at += text[at..].iter().take_while(|c| **c != '\n').count();
+        } else if c == '/' && next == Some('*') {
+            at += 2 + text[at + 2..].windows(2).take_while(|pair| *pair != ['*', '/']).count() + 2;
         } else if c == '"' {
             at += 1;
             while at < text.len() && text[at] != '"' {
@@ -158,6 +162,15 @@ fn tokens(text: &str) -> Vec<String> {
         }
     }
     tokens
+}
+
+/// The length of the raw string, such as `r#""#`, that a text begins with; `None` if it begins with something else.
+fn raw_string(text: &[char]) -> Option<usize> {
+    let marks = text.strip_prefix(&['r'])?.iter().take_while(|c| **c == '#').count();
+    let body = text[1 + marks..].strip_prefix(&['"'])?;
+    let end = [vec!['"'], vec!['#'; marks]].concat();
+    let length = body.windows(end.len()).position(|part| part == end)?;
+    Some(2 + marks + length + end.len())
 }
 
 /// Reads the path or tree of paths at `at`, `a::{b, c::d}`, adds every path to `found` and returns where it ends.
@@ -277,6 +290,9 @@ fn modules_use_only_what_comes_before_them() {
                 .filter(|m| layers.level(m).is_none())
                 .map(|m| format!("{name}: {m} has no place in the order")),
         );
+        let named = layers.order.iter().flat_map(|layer| layer.iter()).filter(|m| **m != OTHERS);
+        let missing = named.filter(|m| !modules.contains(**m));
+        wrong.extend(missing.map(|m| format!("{name}: there is no module {m}; remove it from the order")));
         let mut against = BTreeSet::new();
         for (own, used) in uses_of_crate(name) {
             // A name that is no module is an item of the crate's root.
@@ -345,5 +361,9 @@ fn the_check_sees_what_a_file_uses() {
     assert_eq!(of("pub(in crate::x) use self::y::{self, z};", &["x"]), ["x"]);
     assert_eq!(of("mod inner { use super::super::a; }\nuse super::b;", &["x"]), ["a", "b"]);
     assert_eq!(of("let c = ['\"', '{']; crate::a::b()", &["x"]), ["a"]);
+    assert_eq!(
+        of("f(r#\"a \" crate::b\"#, crate::c::d); /* crate::e \" */ r\"\\\"; crate::g::h", &["x"]),
+        ["c", "g"]
+    );
     assert_eq!(of("use crate::a;\n#[cfg(test)]\nmod tests {\n use crate::b;\n}", &["x"]), ["a"]);
 }

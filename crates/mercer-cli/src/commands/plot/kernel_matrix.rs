@@ -30,8 +30,10 @@ impl<'a> KernelMatrix<'a> {
     fn new(shown: &'a Shown, kind: Kind, session: &Session<'_>) -> Result<Self, Failure> {
         let name = kind.name();
         let Some(kernel) = shown.kernel() else {
-            let message =
-                format!("--kind {name} needs a model with a kernel; {} has none", shown.model.method);
+            let message = format!(
+                "--kind {name} needs a model with a kernel; this {} model has none",
+                shown.model.method
+            );
             return Err(Failure::usage(message));
         };
         if shown.rows == RowKind::Range {

@@ -64,7 +64,7 @@ pub fn run(arguments: &Plot) -> Result<(), Failure> {
     if let Some(path) = path {
         let inputs = [Some(&arguments.model), arguments.data.as_ref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|path| &**path).collect();
-        output::refuse_overwriting(path, &inputs)?;
+        output::check_output(path, &inputs)?;
     }
     progress::listen();
     let model = Model::load(&arguments.model)?;

@@ -27,10 +27,6 @@ pub fn draw(shown: &Shown, kind: Kind, columns: &[String], session: &Session<'_>
             "slice and partial-dependence take one column; contour, surface, classes and lift take two",
         ));
     }
-    if shown.names.len() < kind.columns() {
-        return Err(Failure::usage(format!("--kind {name} needs two columns, but this model has one"))
-            .hint("--kind slice draws a model of one column"));
-    }
     let is_classifier = shown.model.classes.is_some();
     match kind {
         Kind::Curve | Kind::Contour | Kind::Surface | Kind::Predicted | Kind::Residuals if is_classifier => {
@@ -46,6 +42,10 @@ pub fn draw(shown: &Shown, kind: Kind, columns: &[String], session: &Session<'_>
             .hint("draw it with --kind contour, slice, predicted or residuals"));
         }
         _ => {}
+    }
+    if shown.names.len() < kind.columns() {
+        return Err(Failure::usage(format!("--kind {name} needs two columns, but this model has one"))
+            .hint("--kind slice draws a model of one column"));
     }
     let columns = shown.columns(columns, kind.columns())?;
     match kind {

@@ -313,6 +313,7 @@ impl Part {
         let (low, at_low) = (exact::show(&self.low.0), self.low.1);
         let interval = match &self.high {
             None => format!("? {} {low}", if at_low { ">=" } else { ">" }),
+            Some(_) if self.is_point() => format!("? = {low}"),
             Some((high, at_high)) => {
                 let (left, right) = (if at_low { "<=" } else { "<" }, if *at_high { "<=" } else { "<" });
                 format!("{low} {left} ? {right} {}", exact::show(high))

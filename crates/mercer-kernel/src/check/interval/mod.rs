@@ -133,11 +133,24 @@ impl Interval {
     /// a·b.
     pub fn mul(&self, other: &Self) -> Self {
         count(self.hi.bits().max(other.hi.bits()), 4);
-        let products =
-            [&self.lo * &other.lo, &self.lo * &other.hi, &self.hi * &other.lo, &self.hi * &other.hi];
-        let (lo, hi) =
-            products.iter().fold((&products[0], &products[0]), |(lo, hi), p| (lo.min(p), hi.max(p)));
-        Self { lo: floor_shift(lo, self.bits), hi: ceil_shift(hi, self.bits), bits: self.bits }
+        // The signs tell which two of the four products are the ends.
+        let (lo, hi) = match (self.sign(), other.sign()) {
+            (1, 1) => (&self.lo * &other.lo, &self.hi * &other.hi),
+            (1, -1) => (&self.hi * &other.lo, &self.lo * &other.hi),
+            (-1, 1) => (&self.lo * &other.hi, &self.hi * &other.lo),
+            (-1, -1) => (&self.hi * &other.hi, &self.lo * &other.lo),
+            _ => {
+                let (a, b) = (&self.lo * &other.hi, &self.hi * &other.lo);
+                let (c, d) = (&self.lo * &other.lo, &self.hi * &other.hi);
+                ((&a).min(&b).min(&c).min(&d).clone(), a.max(b).max(c).max(d))
+            }
+        };
+        Self { lo: floor_shift(&lo, self.bits), hi: ceil_shift(&hi, self.bits), bits: self.bits }
+    }
+
+    /// 1 if no value is below zero, −1 if none is above, otherwise 0.
+    fn sign(&self) -> i32 {
+        i32::from(self.is_nonnegative()) - i32::from(!self.is_nonnegative() && !self.hi.is_positive())
     }
 
     fn square(&self) -> Self {
@@ -285,6 +298,21 @@ mod tests {
         assert!(e.ln().unwrap().sub(&Interval::integer(1, bits)).width() < 1e-50);
         close(&pi.sin().unwrap(), 0.0);
         close(&Interval::integer(-1, bits).asin().unwrap(), -std::f64::consts::FRAC_PI_2);
+    }
+
+    #[test]
+    fn products_hold_those_of_all_ends() {
+        let bits = 4;
+        let interval = |lo: i64, hi: i64| Interval { lo: lo.into(), hi: hi.into(), bits };
+        let all = || (-5..=5_i64).flat_map(|lo| (lo..=5).map(move |hi| (lo, hi)));
+        for (a, b) in all() {
+            for (c, d) in all() {
+                let products = [a * c, a * d, b * c, b * d];
+                let (least, greatest) = (products.iter().min().unwrap(), products.iter().max().unwrap());
+                let expected = interval(least.div_euclid(16), -((-greatest).div_euclid(16)));
+                assert_eq!(interval(a, b).mul(&interval(c, d)), expected, "[{a}, {b}]·[{c}, {d}]");
+            }
+        }
     }
 
     #[test]

@@ -120,10 +120,11 @@ fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
     for v in frequencies(form) {
         if density::is_negative_at(form, d, &v) {
             let frequency = 2.0 * exact::to_f64(&v).sqrt();
+            let shown = exact::significant(frequency);
             return Some(Theorem {
                 reference: "Bochner 1933; Wendland 2005, Scattered Data Approximation, Theorem 6.11".into(),
                 dim: d,
-                text: format!("on R^{d}: the spectral density at |ω| = {frequency:.4} is negative"),
+                text: format!("on R^{d}: the spectral density at |ω| = {shown} is negative"),
                 value: -frequency,
                 failure: Failure::Density { form: form.clone(), dim: d, v },
             });
@@ -132,13 +133,15 @@ fn negative_density(form: &Form, d: usize) -> Option<Theorem> {
     None
 }
 
-/// Values of |ω|²/4 at which a density may be negative: a geometric row, and for functions of compact support many in a
-/// row.
+/// Values of |ω|²/4 at which a density may be negative: a geometric row, some far beyond it where the leading terms decide,
+/// and for functions of compact support many in a row.
 fn frequencies(form: &Form) -> Vec<Q> {
-    let tiny = Q::new(1.into(), num_bigint::BigInt::from(10).pow(40));
+    let ten_to_the = |n: u32| Q::from_integer(num_bigint::BigInt::from(10).pow(n));
+    let tiny = ten_to_the(40).recip();
     let row =
         std::iter::successors(Some(ratio(1, 1_000_000)), |v| Some(v * int(2)).filter(|v| *v < int(100_000)));
-    let mut list: Vec<Q> = std::iter::once(tiny).chain(row).collect();
+    let far = [8, 12, 16, 24, 32].map(ten_to_the);
+    let mut list: Vec<Q> = std::iter::once(tiny).chain(row).chain(far).collect();
     if let Some(reach) = density::reach(form) {
         // |ω| in steps of 0.4/reach up to 60/reach.
         list.extend((1..150).map(|n| ratio(n, 5) / &reach).map(|half| &half * &half));

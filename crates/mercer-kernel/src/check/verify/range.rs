@@ -498,7 +498,8 @@ fn of_atom(atom: &Atom, space: &Space) -> Range {
         Atom::NormX(cols) | Atom::NormZ(cols) if space.on_sphere(cols) => Range::point(&Q::one()),
         Atom::NormX(_) | Atom::NormZ(_) => up_to(radius),
         Atom::Named(kernel) => {
-            let range = kernel.named.family.range(&kernel.named, space);
+            // A constant has a form of its own; the double that stands for it here may lie beside it.
+            let range = kernel.named.family.range(&kernel.named, space).filter(|(low, high)| low < high);
             range.map_or(Range::EVERYTHING, |(low, high)| Range {
                 lo: Q::from_float(low),
                 hi: Q::from_float(high),
@@ -577,6 +578,9 @@ mod tests {
         assert!(range("exp(-|x-z|)-exp(-746)", Domain::Ball(2.0)).is_positive());
         assert!(!range("1-tanh(|x-z|)-1e-300", Domain::All).is_nonnegative());
         assert!(range("1e-300+<x,z>^2", Domain::All).is_positive());
+        // The double nearest to 0.3 is less than 0.3.
+        assert!(!range("0.29999999999999999-noise(value=0.3)", Domain::All).is_nonnegative());
+        assert!(range("0.3000000000000002-noise(value=0.3)", Domain::All).is_positive());
     }
 
     #[test]

@@ -305,6 +305,10 @@ impl Ground {
         let base = 128 + u32::try_from(self.bits.min(6_000)).unwrap_or(0);
         let mut outcome = Outcome::Unknown;
         for round in rounds {
+            // A comparison at many bits may take many steps.
+            if steps::are_spent() {
+                return Outcome::Unknown;
+            }
             let bits = base << round;
             match (a(pair, bits), b(pair, bits)) {
                 (Ok(u), Ok(v)) => {

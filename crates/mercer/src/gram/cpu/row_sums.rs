@@ -10,7 +10,7 @@ use crate::tile::Element;
 use crate::watch::{Stopped, Watch};
 
 use super::columns::{COLUMNS_PER_VISIT, ColumnSource, Columns, Crossing, RowBlock};
-use super::combine::{Combine, LeastAndGreatest};
+use super::combine::Combine;
 use super::part::{ALONE, AnySource, Target, visits};
 use super::store::Shared;
 
@@ -263,7 +263,7 @@ impl<T: Element> Pass<'_, T> {
                 crossing.visit(first..first + f.len(), &mut |block| self.add_block(block, first, f));
             }
         }
-        Ok(self.ends.map_or_else(Vec::new, |ends| extremes(ends, start, f)))
+        Ok(self.ends.map_or_else(Vec::new, |ends| ends.extremes(start, f)))
     }
 
     /// Adds a few new rows to the sums of a visit, and copies those that are kept.
@@ -283,19 +283,6 @@ impl<T: Element> Pass<'_, T> {
         let factors = &self.new_factors[block.rows.clone()];
         T::vectorize(Combine { out: f, rows: &rows[..count], factors });
     }
-}
-
-/// The extremes of each group over the columns from `start` on, while their sums are in cache.
-fn extremes(ends: Ends<'_>, start: usize, f: &[f64]) -> Vec<(f64, f64)> {
-    let part = |group: &std::ops::Range<usize>| {
-        let (from, to) = (group.start.max(start), group.end.min(start + f.len()));
-        if from >= to {
-            return (f64::INFINITY, f64::NEG_INFINITY);
-        }
-        let f = &f[from - start..to - start];
-        f64::vectorize(LeastAndGreatest { f, up: &ends.up[from..to], low: &ends.low[from..to] })
-    };
-    ends.groups.iter().map(part).collect()
 }
 
 #[cfg(test)]

@@ -279,8 +279,8 @@ impl Work {
         ];
         let bytes = 96.0 * m * m + 8.0 * 4_096.0 * m + self.samples;
         Cost::new(Way::Landmarks { landmarks: points as u64 }, bytes, stages).remark(format!(
-            "{points} inducing points (--approx nystrom:{points}) maximise a lower bound of the likelihood, and are near the exact \
-             process where so many values of a function tell the others"
+            "{points} inducing points (--approx nystrom:{points}) maximise a lower bound of the likelihood, and approximate the \
+             exact process well if the function is smooth at their distance"
         ))
     }
 

@@ -18,7 +18,7 @@ use super::super::fitted::{Answer, Fitted};
 use super::super::learner::{Learner, Shape};
 use super::super::problem::Problem;
 use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
-use super::{Gp, GpObjective, Prepared, has_noise, unknowns};
+use super::{Gp, GpObjective, Optimum, Prepared, has_noise, unknowns};
 
 /// A step that raises the bound by less than this fraction is the last: rounding errors of the bound are some
 /// hundredths of that.
@@ -284,39 +284,32 @@ impl Gp {
     ) -> Result<Answer, LearnError> {
         let unknowns = &prepared.unknowns;
         let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start).collect();
-        let learns = self.learn && !prepared.is_constant && !start.is_empty();
+        let tried = self.learn && !prepared.is_constant && !start.is_empty();
         let (found, part) =
-            if learns { self.learn_inducing(prepared, &points, rows, session)? } else { (None, None) };
-        let theta = found.as_ref().map_or(&start, |found| &found.at);
+            if tried { self.learn_inducing(prepared, &points, rows, session)? } else { (None, None) };
+        let theta = found.as_ref().map_or(start, |found| found.at.clone());
+        let learnt = Optimum { theta, found, tried };
         let process = Inducing::new(prepared, &points, rows.0, session)?;
-        let Some(Bounded { kernel, noise, bound }) = process.bound(theta, session)? else {
+        let Some(Bounded { kernel, noise, bound }) = process.bound(&learnt.theta, session)? else {
             return Err(LearnError::Unsupported(
                 "the kernel matrix of the inducing points is not positive definite; give fewer of them, or check that the kernel \
                  is one",
             ));
         };
-        let mut warnings: Vec<String> = prepared.admitted.warning.iter().cloned().collect();
-        if learns && found.is_none() {
-            warnings
-                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
-        }
-        if found.is_some() {
-            warnings.extend(unknowns::bound_warnings(unknowns, theta));
-        }
-        let unfinished = found.as_ref().is_some_and(|minimum| !minimum.converged);
+        let unfinished = learnt.found.as_ref().is_some_and(|minimum| !minimum.converged);
         let report = Report {
             status: if unfinished { Status::OutOfIterations } else { Status::Converged },
             solver: "inducing points".to_owned(),
-            iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
+            iterations: learnt.steps(),
             residual: 0.0,
             reasons: Vec::new(),
-            warnings,
+            warnings: learnt.warnings(self, prepared),
         };
         let mut facts = Facts::new()
             .with("log_likelihood", Number(bound.value))
             .with("noise", Number(noise))
             .with("inducing_points", points.nrows())
-            .with("parameters", unknowns::table(unknowns, theta));
+            .with("parameters", unknowns::table(unknowns, &learnt.theta));
         if let Some(FirstPart { rows, steps }) = part {
             facts.set("learnt_first", Facts::new().with("rows", rows).with("steps", steps));
         }

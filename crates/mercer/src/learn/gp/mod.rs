@@ -594,7 +594,7 @@ impl Gp {
         let log_likelihood = exact.log_likelihood(&factored);
         let residual = residual(&exact, &factored, session)?;
         let mut warnings = learnt.warnings(self, &prepared);
-        warnings.extend(jitter_warning(&prepared, &factored));
+        warnings.extend(jitter_warning(&prepared, &factored, &problem.counted()));
         let report = Report {
             status: match &learnt.found {
                 Some(minimum) if !minimum.converged => Status::OutOfIterations,
@@ -620,13 +620,14 @@ impl Gp {
     }
 }
 
-/// The warning that jitter was added to the diagonal.
-fn jitter_warning(prepared: &Prepared, factored: &Factored) -> Option<String> {
+/// The warning that jitter was added to the diagonal. `rows` are the numbers of the prepared rows in the data.
+fn jitter_warning(prepared: &Prepared, factored: &Factored, rows: &[usize]) -> Option<String> {
     if factored.jitter == 0.0 {
         return None;
     }
-    let conflict = conflicting_rows(&prepared.samples, &prepared.targets)
-        .map_or(String::new(), |(i, j)| format!("; rows {i} and {j} are equal but have different targets"));
+    let conflict = conflicting_rows(&prepared.samples, &prepared.targets).map_or(String::new(), |(i, j)| {
+        format!("; rows {} and {} (counted from 0) are equal but have different targets", rows[i], rows[j])
+    });
     Some(format!(
         "{:.3e} was added to the diagonal of the kernel matrix, which is not positive definite otherwise{conflict}; give more \
          noise to avoid it",

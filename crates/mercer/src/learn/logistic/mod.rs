@@ -210,10 +210,10 @@ impl Logistic {
     fn validate(&self) -> Result<(), LearnError> {
         check_lambda(self.lambda)?;
         if !(self.tol > 0.0 && self.tol.is_finite()) {
-            return Err(outside("tol", self.tol, "a finite number, more than 0"));
+            return Err(LearnError::parameter("tol", self.tol, "a finite number, more than 0"));
         }
         if self.max_iter == Some(0) {
-            return Err(outside("max_iter", 0.0, "1 or more"));
+            return Err(LearnError::parameter("max_iter", 0, "1 or more"));
         }
         if self.intercept == Intercept::Column {
             return Err(LearnError::Unsupported(
@@ -223,7 +223,7 @@ impl Logistic {
         if let Step::Value(step) = self.step
             && !(step > 0.0 && step.is_finite())
         {
-            return Err(outside("step", step, "a finite number, more than 0"));
+            return Err(LearnError::parameter("step", step, "a finite number, more than 0"));
         }
         Ok(())
     }
@@ -285,11 +285,7 @@ fn check_lambda(lambda: f64) -> Result<(), LearnError> {
     if lambda.is_finite() && lambda >= 0.0 {
         return Ok(());
     }
-    Err(outside("lambda", lambda, "a finite number, 0 or more"))
-}
-
-fn outside(parameter: &'static str, received: f64, allowed: &'static str) -> LearnError {
-    LearnError::Parameter { parameter, received: received.to_string(), allowed }
+    Err(LearnError::parameter("lambda", lambda, "a finite number, 0 or more"))
 }
 
 /// Results that are not finite come from kernel values that are not: the error names the first such pair.

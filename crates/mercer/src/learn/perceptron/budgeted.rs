@@ -18,6 +18,7 @@
 use crate::data::{AnySamples, Matrix, Samples};
 use crate::kernel::Kernel;
 use crate::learn::error::LearnError;
+use crate::linalg::vectors::dot;
 use crate::model::Expansion;
 
 use super::train::Change;
@@ -74,11 +75,7 @@ impl BudgetedPerceptron {
             return Err(LearnError::Classes { found: classes });
         }
         if budget == 0 {
-            return Err(LearnError::Parameter {
-                parameter: "budget",
-                received: budget.to_string(),
-                allowed: "1 centre or more",
-            });
+            return Err(LearnError::parameter("budget", budget, "1 centre or more"));
         }
         kernel.check_columns(columns)?;
         Ok(Self {
@@ -121,11 +118,7 @@ impl BudgetedPerceptron {
             });
         }
         if rows > budget {
-            return Err(LearnError::Parameter {
-                parameter: "budget",
-                received: budget.to_string(),
-                allowed: "no less than the centres that there are",
-            });
+            return Err(LearnError::parameter("budget", budget, "at least the number of centres"));
         }
         for row in 0..rows {
             let mut centre = vec![0.0; columns];
@@ -310,10 +303,6 @@ impl BudgetedPerceptron {
             self.border(&row[..j], row[j], &projection, beyond);
         }
     }
-}
-
-fn dot(u: &[f64], v: &[f64]) -> f64 {
-    u.iter().zip(v).map(|(u, v)| u * v).sum()
 }
 
 #[cfg(test)]

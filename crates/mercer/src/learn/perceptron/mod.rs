@@ -180,7 +180,7 @@ impl Perceptron {
     ) -> Result<Answer, LearnError> {
         if self.vote || self.budget.is_some() {
             return Err(LearnError::Unsupported(
-                "votes and a budget are about the centres of a kernel, not about features",
+                "votes and a budget need a kernel, not features",
             ));
         }
         let (samples, (codes, classes)) = (problem.samples()?, problem.codes()?);
@@ -224,7 +224,7 @@ impl Perceptron {
         if self.passes > 0 {
             return Ok(());
         }
-        Err(LearnError::Parameter { parameter: "passes", received: "0".into(), allowed: "1 or more" })
+        Err(LearnError::parameter("passes", 0, "1 or more"))
     }
 
     fn course<'a>(&self, codes: &'a [usize], classes: usize, session: &Session<'_>) -> Course<'a> {
@@ -276,8 +276,7 @@ impl Learner for Perceptron {
         problem.unweighted()?;
         self.check_passes()?;
         if !(self.step > 0.0 && self.step.is_finite()) {
-            let (received, allowed) = (self.step.to_string(), "a finite number above 0");
-            return Err(LearnError::Parameter { parameter: "step", received, allowed });
+            return Err(LearnError::parameter("step", self.step, "a finite number above 0"));
         }
         if self.step != 1.0 && (self.vote || self.budget.is_some()) {
             return Err(LearnError::Unsupported("votes and a budget do not depend on a step; leave it out"));

@@ -59,14 +59,9 @@ impl Outcome {
             _ if self.separated => "separated".into(),
             _ => "not separated".into(),
         };
-        Report {
-            status: if self.separated { Status::Converged } else { Status::OutOfIterations },
-            solver: format!("{} mistakes in {} passes, {separated}", self.mistakes, self.passes),
-            iterations: self.passes,
-            residual: 0.0,
-            reasons: Vec::new(),
-            warnings: Vec::new(),
-        }
+        let status = if self.separated { Status::Converged } else { Status::OutOfIterations };
+        let solver = format!("{} mistakes in {} passes, {separated}", self.mistakes, self.passes);
+        Report::new(status, solver, self.passes, 0.0)
     }
 
     /// The outcome by name.

@@ -38,10 +38,7 @@ impl Ridge {
         let (rows, outputs) = (samples.nrows(), targets.ncols());
         let rank = self.rank.unwrap_or_else(|| cost::preconditioner_rank(rows));
         let (needed, budget) = (cost::cg_bytes(rows, rank, outputs), session.matrix_memory());
-        if needed > budget {
-            let what = "a preconditioner and vectors";
-            return Err(LearnError::Memory { rows, what, needed, budget });
-        }
+        LearnError::check_memory(rows, "a preconditioner and vectors", needed, budget)?;
         // An engine with its own memory computes values faster than it reads them.
         let stores = session.engine().memory().is_none() && StoreAs::I16.bytes(rows) <= budget - needed;
         let admitted = self.admission.decide(kernel, samples)?;
@@ -75,12 +72,8 @@ impl Ridge {
             }
         };
         let mut state = kept.unwrap_or_else(|| CgState::start(&rhs));
-        let worthwhile = stores && steps.may_store(&*fast);
-        let stored = if worthwhile && steps.many_to_go(&tiled, &mut state, session, &mut after)? {
-            steps.stored(&*fast, session)?
-        } else {
-            None
-        };
+        let stored =
+            if stores { steps.compact(&*fast, &tiled, &mut state, session, &mut after)? } else { None };
         let coarse = stored.as_ref().map(|(matrix, _)| Penalised { matrix: &**matrix, lambda, root_weights });
         let coarse = coarse.as_ref().zip(stored.as_ref());
         let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
@@ -109,7 +102,7 @@ impl Ridge {
             ("tolerance", self.tol, self.tol > 0.0, "a number above 0"),
         ] {
             if !fine {
-                return Err(LearnError::Parameter { parameter, received: received.to_string(), allowed });
+                return Err(LearnError::parameter(parameter, received, allowed));
             }
         }
         let solver =
@@ -145,6 +138,19 @@ struct Steps {
 }
 
 impl Steps {
+    /// The matrix in 16 bits if many steps are left after the first ones; `None` if all steps use tiles.
+    fn compact(
+        &self,
+        gram: &dyn Gram,
+        tiled: &CgProblem<'_>,
+        state: &mut CgState,
+        session: &Session<'_>,
+        after: &mut dyn FnMut(&CgState),
+    ) -> Result<Option<Compact>, LearnError> {
+        let stores = self.may_store(gram) && self.many_to_go(tiled, state, session, after)?;
+        Ok(if stores { self.stored(gram, session)? } else { None })
+    }
+
     /// Takes steps on tiles, and decides after every [`STEPS_ON_TILES`] of them whether the problem needs many more.
     ///
     /// Storing the matrix takes the time of a few steps on tiles, and with a good preconditioner a few steps suffice.

@@ -104,7 +104,7 @@ pub fn choose_approximation(
     let size = cost::affordable_features(rows, budget);
     let nystrom = Approximation::nystrom(size.min(sample.nrows()));
     if let Err(reason) = Spectrum::of(kernel, sample.ncols()) {
-        return Ok(Some((nystrom, format!("landmarks, because random features are out: {reason}"))));
+        return Ok(Some((nystrom, format!("landmarks, because random features cannot be used: {reason}"))));
     }
     let tried = TRIED.min(sample.nrows());
     let error = |approximation: Approximation| -> Result<f64, LearnError> {

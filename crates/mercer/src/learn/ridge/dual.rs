@@ -21,6 +21,7 @@ use super::super::basis::Basis;
 use super::super::error::LearnError;
 use super::super::fitted::Answer;
 use super::super::problem::Problem;
+use super::super::targets::{centred, weighted_means};
 use super::{Intercept, Ridge, RidgeSolver, check_matrix_memory, roots, targets_by_lambda};
 
 /// The coefficients of f(xⱼ) = Σᵢ aᵢ k(xᵢ, xⱼ) + b for each target.
@@ -95,18 +96,6 @@ impl Ridge {
     }
 }
 
-/// The targets without their weighted means, and the means.
-pub(super) fn centred(targets: &Matrix<f64>, weights: Option<&[f64]>) -> (Matrix<f64>, Vec<f64>) {
-    let means = weighted_means(targets.nrows(), targets.ncols(), weights, |i, row| {
-        row.copy_from_slice(targets.row(i))
-    });
-    let mut centred = targets.clone();
-    for i in 0..centred.nrows() {
-        centred.row_mut(i).iter_mut().zip(&means).for_each(|(y, mean)| *y -= mean);
-    }
-    (centred, means)
-}
-
 /// A failed factorisation is often due to a kernel value that is not finite: look for one.
 pub(in crate::learn) fn explain(gram: &dyn Gram, error: LearnError) -> LearnError {
     if error.is_stop() {
@@ -134,25 +123,4 @@ pub(in crate::learn) fn column_means(
         ));
     }
     Ok(weighted_means(samples.nrows(), samples.ncols(), weights, |i, row| samples.copy_row(i, row)))
-}
-
-fn weighted_means(
-    rows: usize,
-    columns: usize,
-    weights: Option<&[f64]>,
-    row_of: impl Fn(usize, &mut [f64]),
-) -> Vec<f64> {
-    let (mut means, mut row, mut total) = (vec![0.0; columns], vec![0.0; columns], 0.0);
-    for i in 0..rows {
-        let weight = weights.map_or(1.0, |w| w[i]);
-        if weight == 0.0 {
-            continue;
-        }
-        total += weight;
-        row_of(i, &mut row);
-        for (mean, value) in means.iter_mut().zip(&row) {
-            *mean += (value - *mean) * (weight / total);
-        }
-    }
-    means
 }

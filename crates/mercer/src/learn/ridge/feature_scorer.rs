@@ -48,18 +48,16 @@ impl Cut {
                 LeftOut::Parts(parts) => Ok(Self::Table(parts)),
             };
         };
-        let parameter =
-            |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };
         // The seed itself draws the rows held out of the search; folds within the search use another seed.
         let seed = session.seed().wrapping_add(u64::from(passes.survey().held_out.count() > 0));
         match *criterion {
             Criterion::Folds(folds) if folds >= 2 => Ok(Self::Folds(folds, seed)),
-            Criterion::Folds(folds) => Err(parameter("folds", folds.to_string(), "2 or more")),
+            Criterion::Folds(folds) => Err(LearnError::parameter("folds", folds, "2 or more")),
             Criterion::HoldOut(fraction) if fraction > 0.0 && fraction < 1.0 => {
                 Ok(Self::HeldOut(HeldOut::new(problem.nrows() as u64, fraction, seed)))
             }
             Criterion::HoldOut(fraction) => {
-                Err(parameter("the held-out fraction", fraction.to_string(), "more than 0 and less than 1"))
+                Err(LearnError::parameter("the held-out fraction", fraction, "more than 0 and less than 1"))
             }
             Criterion::Given(_) => {
                 Err(LearnError::Unsupported("folds given row by row are for samples in memory"))
@@ -184,11 +182,11 @@ impl FoldSums {
         self.sums.truncate(self.cut.left_out());
         self.sums.retain(|sums| sums.rows() > 0);
         if self.sums.is_empty() || self.sums.iter().any(|sums| sums.rows() == rows) {
-            return Err(LearnError::Parameter {
-                parameter: "the number of rows",
-                received: rows.to_string(),
-                allowed: "enough for some to be left out and others to be left to train on",
-            });
+            return Err(LearnError::parameter(
+                "the number of rows",
+                rows,
+                "large enough that some rows are left out and others remain",
+            ));
         }
         let path = |left_out: &NormalEquations| {
             session.check()?;

@@ -55,7 +55,7 @@ pub fn empty_sums(
 ) -> Result<NormalEquations, LearnError> {
     let (needed, budget) = (cost::sums_bytes(features, targets), session.memory());
     if needed > budget {
-        let what = "the sums over the features and the factor of them";
+        let what = "the sums over the features and their factor";
         return Err(DesignError::Memory { what, needed, budget }.into());
     }
     Ok(NormalEquations::new(features, targets))
@@ -109,14 +109,9 @@ impl Ridge {
         solution: &Solution,
         facts: Facts,
     ) -> Result<Answer, LearnError> {
-        let report = Report {
-            status: Status::Converged,
-            solver: format!("cholesky f64 on {}", self.approximation()?.1),
-            iterations: 0,
-            residual: solution.residual,
-            reasons: Vec::new(),
-            warnings: prepared.warning.iter().cloned().collect(),
-        };
+        let solver = format!("cholesky f64 on {}", self.approximation()?.1);
+        let mut report = Report::new(Status::Converged, solver, 0, solution.residual);
+        report.warnings.extend(prepared.warning.clone());
         Ok(Answer { facts, ..Answer::new(predictor(prepared, solution.fit.clone()), report) })
     }
 

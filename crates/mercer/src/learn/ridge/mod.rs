@@ -240,7 +240,7 @@ impl Learner for Ridge {
         match (&self.lift, self.solver) {
             (Lift::Features(_), RidgeSolver::Auto | RidgeSolver::Primal) => Ok(()),
             (Lift::Features(_), _) => Err(LearnError::Unsupported(
-                "explicit features are solved in the features: the method is auto or primal",
+                "on explicit features the method is auto or primal",
             )),
             (Lift::Approximate { .. } | Lift::Auto(_), _) | (Lift::Kernel(_), RidgeSolver::Cg) => Ok(()),
             (Lift::Kernel(kernel), method) => {
@@ -263,7 +263,7 @@ impl Learner for Ridge {
         check_lambda(&self.lambda, problem.numbers()?.ncols())?;
         if let (Inputs::Gram(_), Some(kernel)) = (&problem.inputs, self.lift.kernel()) {
             if matches!(self.solver, RidgeSolver::Primal | RidgeSolver::Cg) {
-                return Err(LearnError::Unsupported("a kernel matrix is solved by its Cholesky factor"));
+                return Err(LearnError::Unsupported("with a kernel matrix in place of samples the method is not primal or cg"));
             }
             return Ok(Fitted::new(self, problem, session, self.dual(kernel, problem, session)?));
         }
@@ -291,18 +291,12 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
 /// # Errors
 /// [`LearnError::Memory`] if it does not.
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
-    let (needed, budget) = (cost::matrix_bytes(rows), session.matrix_memory());
-    if needed > budget {
-        Err(LearnError::Memory { rows, what: KERNEL_MATRIX, needed, budget })
-    } else {
-        Ok(())
-    }
+    LearnError::check_memory(rows, KERNEL_MATRIX, cost::matrix_bytes(rows), session.matrix_memory())
 }
 
 fn check_lambda(lambda: &[f64], targets: usize) -> Result<(), LearnError> {
     if let Some(lambda) = lambda.iter().find(|l| !l.is_finite() || **l < 0.0) {
-        let (parameter, received) = ("lambda", lambda.to_string());
-        return Err(LearnError::Parameter { parameter, received, allowed: "a finite number, 0 or more" });
+        return Err(LearnError::parameter("lambda", lambda, "a finite number, 0 or more"));
     }
     if lambda.len() != 1 && lambda.len() != targets {
         return Err(LearnError::Lambdas { found: lambda.len(), targets });

@@ -25,7 +25,8 @@ use crate::watch::Watch;
 use super::super::error::LearnError;
 use super::super::fitted::Answer;
 use super::super::problem::Problem;
-use super::dual::{centred, column_means};
+use super::super::targets::centred;
+use super::dual::column_means;
 use super::{Intercept, Ridge, roots, targets_by_lambda};
 
 impl Ridge {

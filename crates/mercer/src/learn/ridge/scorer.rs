@@ -4,11 +4,11 @@ use crate::data::{AnySamples, Matrix, Samples};
 use crate::gram::{DenseGram, Resident};
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
-use crate::learn::error::LearnError;
+use crate::learn::error::{KERNEL_MATRIX, LearnError};
 use crate::learn::lift::Lift;
 use crate::learn::problem::Problem;
 use crate::learn::search::{
-    Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tally, Tunable, require_memory,
+    Criterion, LeftOut, Measure, NO_KERNEL, Parts, Score, Scorer, Shared, Tally, Tunable,
 };
 use crate::linalg::Intercept;
 use crate::pool;
@@ -123,7 +123,8 @@ impl RidgeScorer {
                 "generalised cross-validation estimates the squared error alone; use rmse, or another criterion",
             ));
         }
-        require_memory(problem.nrows(), bytes(&left_out, counted.len(), pool::available()), session)?;
+        let needed = bytes(&left_out, counted.len(), pool::available());
+        LearnError::check_memory(problem.nrows(), KERNEL_MATRIX, needed, session.memory())?;
         let samples = problem.samples()?.select(&counted);
         let resident = match &ridge.lift {
             // The inner products of explicit features are their kernel.

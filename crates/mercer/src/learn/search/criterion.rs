@@ -68,8 +68,6 @@ impl Criterion {
             problem.samples()?;
         }
         let (rows, counted) = (problem.nrows(), problem.counted());
-        let parameter =
-            |parameter, received: String, allowed| LearnError::Parameter { parameter, received, allowed };
         let scattered = |parts: Vec<Option<usize>>| {
             let mut of_row = vec![None; rows];
             counted.iter().zip(parts).for_each(|(&row, part)| of_row[row] = part);
@@ -85,7 +83,7 @@ impl Criterion {
                     _ => assign_folds(counted.len(), *folds, session.seed()),
                 };
                 let assigned: Vec<usize> = assigned.map_err(|_| {
-                    parameter("folds", folds.to_string(), "at least 2 and at most the number of rows")
+                    LearnError::parameter("folds", folds, "at least 2 and at most the number of rows")
                 })?;
                 scattered(assigned.into_iter().map(Some).collect())
             }
@@ -100,8 +98,9 @@ impl Criterion {
                     scattered(held)
                 }
                 _ => {
-                    let allowed = "more than 0 and less than 1, and hold out a row and leave two";
-                    return Err(parameter("the held-out fraction", fraction.to_string(), allowed));
+                    let allowed =
+                        "more than 0 and less than 1, such that at least one row is held out and two are not";
+                    return Err(LearnError::parameter("the held-out fraction", fraction, allowed));
                 }
             },
         };
@@ -112,7 +111,7 @@ impl Criterion {
         let others = counted.iter().any(|&row| of_row[row].is_none());
         if names.is_empty() || (names.len() == 1 && !others) {
             let received = format!("{} with rows of positive weight", names.len());
-            return Err(parameter("folds", received, "2 or more"));
+            return Err(LearnError::parameter("folds", received, "2 or more"));
         }
         let place = |fold: Option<usize>| fold.map(|fold| names.partition_point(|name| *name < fold));
         let of_row = of_row.into_iter().map(place).collect();

@@ -62,7 +62,7 @@ impl Measure {
         Err(LearnError::Unsupported(match (self, learner.method()) {
             (Self::Consistency, Method::OneClass) => return Ok(()),
             (Self::Consistency, _) | (_, Method::OneClass) => {
-                "one-class estimation is judged by its consistency, and nothing else is"
+                "one-class estimation is judged by consistency, and other methods are not"
             }
             _ if self.is_of_numbers() && classes.is_some() => {
                 "classes are judged by accuracy, balanced-accuracy, f1, auc or log-loss"

@@ -19,7 +19,7 @@ pub(crate) use criterion::{LeftOut, Parts};
 pub use folds::{InvalidFolds, assign_folds, stratify_folds};
 pub use measure::Measure;
 pub use scorer::{Found, Score, Scorer, Tunable};
-pub(crate) use scorer::{NO_KERNEL, require_memory};
+pub(crate) use scorer::NO_KERNEL;
 pub use search::{Search, Strategy};
 pub use shared::{InvalidSpace, Shared};
 pub use split::{InvalidFraction, Split};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
-use crate::learn::error::{KERNEL_MATRIX, LearnError};
+use crate::learn::error::LearnError;
 use crate::learn::fitted::Fitted;
 use crate::learn::learner::{Learner, Requires};
 use crate::learn::problem::Problem;
@@ -153,13 +153,3 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
 
 /// A scorer that needs a kernel got none.
 pub(crate) const NO_KERNEL: LearnError = LearnError::Unsupported("this search needs a kernel");
-
-/// Returns an error if `needed` bytes exceed the memory budget.
-pub(crate) fn require_memory(rows: usize, needed: u64, session: &Session<'_>) -> Result<(), LearnError> {
-    let budget = session.memory();
-    if needed > budget {
-        Err(LearnError::Memory { rows, what: KERNEL_MATRIX, needed, budget })
-    } else {
-        Ok(())
-    }
-}

@@ -181,11 +181,7 @@ impl Search {
             Strategy::Grid { points: 0, .. }
             | Strategy::Random { trials: 0 }
             | Strategy::Coordinates { trials: 0 } => {
-                return Err(LearnError::Parameter {
-                    parameter: "points of the search",
-                    received: "0".into(),
-                    allowed: "1 or more",
-                });
+                return Err(LearnError::parameter("points of the search", 0, "1 or more"));
             }
             Strategy::Grid { points, .. } => self.axes.iter().fold(vec![Vec::new()], |found, axis| {
                 let values = axis.grid(points);

@@ -151,11 +151,7 @@ impl Shared {
     pub(crate) fn check(self, values: &[f64]) -> Result<(), LearnError> {
         match values.iter().find(|&&value| !self.allows(value)) {
             None => Ok(()),
-            Some(value) => Err(LearnError::Parameter {
-                parameter: self.name(),
-                received: value.to_string(),
-                allowed: self.allowed(),
-            }),
+            Some(value) => Err(LearnError::parameter(self.name(), value, self.allowed())),
         }
     }
 
@@ -167,11 +163,11 @@ impl Shared {
         let others = rows.saturating_sub(1);
         let space = match space.cloned().unwrap_or_else(|| self.space()) {
             SearchSpace::Between(low, high) if low > high => {
-                return Err(LearnError::Parameter {
-                    parameter: self.name(),
-                    received: format!("?{low}..{high}"),
-                    allowed: "a range whose end is not below its start",
-                });
+                return Err(LearnError::parameter(
+                    self.name(),
+                    format!("?{low}..{high}"),
+                    "a range whose end is not below its start",
+                ));
             }
             SearchSpace::Between(low, high) => {
                 self.check(&[low, high])?;

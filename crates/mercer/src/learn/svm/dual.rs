@@ -44,11 +44,11 @@ impl<'a> Labels<'a> {
             Requires::Numbers | Requires::NumbersOrClasses => {
                 let targets = problem.numbers()?;
                 if targets.ncols() != 1 {
-                    return Err(LearnError::Parameter {
-                        parameter: "the number of targets",
-                        received: targets.ncols().to_string(),
-                        allowed: "1: support vector regression has one target",
-                    });
+                    return Err(LearnError::parameter(
+                        "the number of targets",
+                        targets.ncols(),
+                        "1: support vector regression has one target",
+                    ));
                 }
                 Ok(Self { targets: targets.entries(), ..none })
             }

@@ -211,5 +211,5 @@ pub(super) fn check_cost(c: f64) -> Result<f64, LearnError> {
     if c > 0.0 && c.is_finite() {
         return Ok(c);
     }
-    Err(LearnError::Parameter { parameter: "C", received: c.to_string(), allowed: "a finite number above 0" })
+    Err(LearnError::parameter("C", c, "a finite number above 0"))
 }

@@ -2,6 +2,7 @@
 //! held-out rows.
 
 use crate::data::Matrix;
+use crate::learn::class_scorer::ONE_CLASS_LEFT;
 use crate::learn::error::LearnError;
 use crate::learn::problem::Problem;
 use crate::learn::search::Parts;
@@ -162,15 +163,9 @@ impl Cut {
             classes
         };
         let rest: Vec<Vec<Vec<usize>>> = (0..folds.count).map(trained).collect();
-        for (fold, classes) in rest.iter().enumerate().filter(|(fold, _)| !held[*fold].is_empty()) {
-            let found = classes.iter().filter(|class| !class.is_empty()).count();
-            if found < 2 {
-                return Err(LearnError::Parameter {
-                    parameter: "folds",
-                    received: format!("a fold, number {fold}, without which there is {found} class"),
-                    allowed: "such that two classes are left without any of them",
-                });
-            }
+        let too_few = |classes: &[Vec<usize>]| classes.iter().filter(|class| !class.is_empty()).count() < 2;
+        if held.iter().zip(&rest).any(|(held, classes)| !held.is_empty() && too_few(classes)) {
+            return Err(ONE_CLASS_LEFT);
         }
         Ok(Self { held, rest })
     }

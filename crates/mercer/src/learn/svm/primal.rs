@@ -101,15 +101,7 @@ impl ClassFeatures<'_> {
     ) -> Result<LinearLossFit, LearnError> {
         let (n, d, m) = (design.nrows(), design.ncols(), labels.outputs);
         let LinearFit { mut weights, mut intercepts } = self.sides_by_ridge(design, labels, session)?;
-        let solver = "semismooth newton on features".to_owned();
-        let mut report = Report {
-            status: Status::Converged,
-            solver,
-            iterations: 0,
-            residual: 0.0,
-            reasons: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let mut report = Report::new(Status::Converged, "semismooth newton on features", 0, 0.0);
         let mut objective = 0.0;
         session.begin("machines", m as u64);
         for k in 0..m {

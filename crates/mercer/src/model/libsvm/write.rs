@@ -109,7 +109,6 @@ impl<'a> Machine<'a> {
 
     /// The contents with the kernel, on samples that are not scaled.
     fn unscaled(mut self, kernel: &Kernel, scaling: &Scaling, ncols: usize) -> Result<Self, String> {
-        let canonical = kernel.canonical();
         let (none, ones);
         let (shifts, scales) = match scaling {
             Scaling::None => {
@@ -120,30 +119,12 @@ impl<'a> Machine<'a> {
             | Scaling::MinMax { mins: shifts, ranges: scales } => (shifts, scales),
         };
         let shifted = shifts.iter().any(|shift| *shift != 0.0);
-        if *canonical.expr() == Expr::Number(1.0) {
+        let Some(unscaled) = kernel_type(kernel, scales)? else {
+            // Where the kernel does not depend on the rows, they stay as they are.
             self.kernel = KernelType::Rbf { gamma: 0.0 };
             return Ok(self);
-        }
-        let named = named_of(kernel.expr()).or_else(|| named_of(canonical.expr()));
-        let named = named.ok_or_else(|| unknown(kernel))?;
-        let number = |slot| named.number(slot).map_err(|error| error.to_string());
-        self.kernel = match named.family {
-            family if family == LINEAR => KernelType::Linear,
-            family if family == POLYNOMIAL => {
-                KernelType::Polynomial { degree: number(0)?, gamma: number(1)?, coef0: number(2)? }
-            }
-            family if family == SIGMOID => KernelType::Sigmoid { gamma: number(0)?, coef0: number(1)? },
-            family if family == GAUSSIAN => {
-                let gammas = gaussian::gammas(named, ncols).map_err(|error| error.to_string())?;
-                let widths: Vec<f64> = gammas.iter().zip(scales).map(|(gamma, s)| gamma / (s * s)).collect();
-                let gamma = widths.first().copied().unwrap_or(1.0);
-                if widths.iter().any(|width| (width - gamma).abs() > 1e-15 * gamma) {
-                    return Err(scaled("the Gaussian kernel with columns of different widths"));
-                }
-                KernelType::Rbf { gamma }
-            }
-            _ => return Err(unknown(kernel)),
         };
+        self.kernel = unscaled;
         match self.kernel {
             KernelType::Polynomial { degree, .. } if degree.fract() != 0.0 || degree > 1e9 => {
                 return Err(format!("LIBSVM's degree is a whole number, not {degree}"));
@@ -282,6 +263,34 @@ fn rows(samples: &AnySamples<'_>) -> Vec<Vec<(usize, f64)>> {
         row
     };
     (0..samples.nrows()).map(row).collect()
+}
+
+/// The kernel on columns that were not divided by `scales`; `None` if it is 1 everywhere.
+fn kernel_type(kernel: &Kernel, scales: &[f64]) -> Result<Option<KernelType>, String> {
+    let canonical = kernel.canonical();
+    if *canonical.expr() == Expr::Number(1.0) {
+        return Ok(None);
+    }
+    let named = named_of(kernel.expr()).or_else(|| named_of(canonical.expr()));
+    let named = named.ok_or_else(|| unknown(kernel))?;
+    let number = |slot| named.number(slot).map_err(|error| error.to_string());
+    Ok(Some(match named.family {
+        family if family == LINEAR => KernelType::Linear,
+        family if family == POLYNOMIAL => {
+            KernelType::Polynomial { degree: number(0)?, gamma: number(1)?, coef0: number(2)? }
+        }
+        family if family == SIGMOID => KernelType::Sigmoid { gamma: number(0)?, coef0: number(1)? },
+        family if family == GAUSSIAN => {
+            let gammas = gaussian::gammas(named, scales.len()).map_err(|error| error.to_string())?;
+            let widths: Vec<f64> = gammas.iter().zip(scales).map(|(gamma, s)| gamma / (s * s)).collect();
+            let gamma = widths.first().copied().unwrap_or(1.0);
+            if widths.iter().any(|width| (width - gamma).abs() > 1e-15 * gamma) {
+                return Err(scaled("the Gaussian kernel with columns of different widths"));
+            }
+            KernelType::Rbf { gamma }
+        }
+        _ => return Err(unknown(kernel)),
+    }))
 }
 
 fn named_of(expr: &Expr) -> Option<&Named> {

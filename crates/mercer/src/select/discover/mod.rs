@@ -7,6 +7,7 @@ mod formula;
 mod words;
 
 use std::collections::HashSet;
+use std::f64::consts::TAU;
 
 use rand::SeedableRng;
 use rand::seq::index;
@@ -29,6 +30,9 @@ const COLUMNS: usize = 5;
 /// Starting values to try for a period before it is learnt.
 const PERIODS: usize = 24;
 
+/// The most of these that are peaks of the spectrum of the targets.
+const PEAKS: usize = 12;
+
 /// The most steps of the minimisation for one formula on the sample.
 const STEPS: usize = 60;
 
@@ -38,7 +42,7 @@ const STEPS: usize = 60;
 pub struct Discover {
     /// The most formulas to try.
     pub candidates: usize,
-    /// Seconds after which no further formula is tried; the result then depends on the machine.
+    /// Seconds after which no further formula is tried, except the first; the result then depends on the machine.
     pub seconds: Option<f64>,
     /// The learner of the final model; its kernel is replaced by the one found.
     pub gp: Gp,
@@ -119,15 +123,23 @@ impl Discover {
 
     /// Searches for a kernel and learns a model with it on all rows.
     ///
-    /// Stopping the session ends the search; the best formula so far is kept.
+    /// If the session asks to stop, the search ends, and the best formula so far is kept with the values learnt so far.
     ///
     /// # Errors
-    /// As training a Gaussian process, and if the session is stopped before any formula was tried.
+    /// As training a Gaussian process, if `candidates` is 0, if the targets are the same in every row, and if the session is stopped
+    /// before any formula was tried.
     pub fn run(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Discovered, LearnError> {
+        if self.candidates == 0 {
+            let (parameter, received) = ("candidates", "0".to_owned());
+            return Err(LearnError::Parameter { parameter, received, allowed: "1 or more" });
+        }
         let samples = problem.samples()?;
         let targets = problem.numbers()?;
         let rows = some_rows(samples.nrows(), session.seed());
         let (part, part_targets) = (samples.select(&rows), targets.select(&rows));
+        if !rows.is_empty() && (1..rows.len()).all(|row| part_targets.row(row) == part_targets.row(0)) {
+            return Err(LearnError::ConstantTargets { value: part_targets.row(0)[0] });
+        }
         let weights: Option<Vec<f64>> =
             problem.weights().map(|all| rows.iter().map(|&row| all[row]).collect());
         let small = Problem::new(part.view(), &part_targets).weighted(weights);
@@ -147,8 +159,9 @@ impl Discover {
             let parent = best.as_ref().map(|best| best.theta.clone());
             let mut improved = false;
             for (formula, origins) in waiting.drain(..) {
-                if tried == self.candidates || is_late() {
-                    ended_early |= is_late();
+                let late = best.is_some() && is_late();
+                if tried == self.candidates || late {
+                    ended_early |= late;
                     break;
                 }
                 if !seen.insert(formula.clone()) {
@@ -160,7 +173,7 @@ impl Discover {
                         break;
                     }
                     // A formula without a likelihood loses.
-                    Err(LearnError::Unsupported(_)) => None,
+                    Err(LearnError::Unsupported(_) | LearnError::KernelValue { .. }) => None,
                     found => Some(found?),
                 };
                 tried += 1;
@@ -189,17 +202,44 @@ impl Discover {
             waiting = best.rung.formula.steps(&bases, columns);
         }
         let best = best.ok_or(LearnError::Unsupported("no formula has a likelihood on these rows"))?;
-        // If the session asks to stop, the best formula is kept and the final model is trained without the watch.
-        let stopped = session.stop_requested();
-        let last = if stopped { session.with_watch(&Unwatched) } else { session.clone() };
-        let kernel = best.rung.formula.text(columns).parse().map_err(|_| {
-            LearnError::Unsupported("the formula that was found is larger than a kernel may be")
-        })?;
-        let gp = self.gp.clone().kernel(kernel).initial(Some(best.theta.clone())).learn(!stopped);
-        let fitted = gp.train(problem, &last)?;
+        let fitted = self.trained(&best.rung.formula, best.theta, problem, session)?;
         let learnt: Vec<Learnt> = fitted.facts.read("parameters").unwrap_or_default();
         let values = learnt.iter().map(|parameter| parameter.value.0).collect();
+        ended_early |= session.stop_requested();
         Ok(Discovered { ladder, tried, rows: rows.len(), ended_early, fitted, values })
+    }
+
+    /// Learns a model with the formula that was found on other rows, from the values learnt so far. They are kept if the session asks
+    /// to stop.
+    ///
+    /// # Errors
+    /// As training a Gaussian process.
+    pub fn refit(
+        &self,
+        found: &Discovered,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        let theta = found.values.iter().map(|value| value.ln()).collect();
+        self.trained(&found.winner().formula, theta, problem, session)
+    }
+
+    /// A model with this formula, from these logarithms of its unknowns and of the noise.
+    fn trained(
+        &self,
+        formula: &Formula,
+        theta: Vec<f64>,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        let kernel = formula.text(problem.samples()?.ncols()).parse().map_err(|_| {
+            LearnError::Unsupported("the formula that was found is larger than a kernel may be")
+        })?;
+        let gp = self.gp.clone().kernel(kernel).initial(Some(theta));
+        match gp.train(problem, session) {
+            Err(error) if error.is_stop() => gp.learn(false).train(problem, &session.with_watch(&Unwatched)),
+            fitted => fitted,
+        }
     }
 }
 
@@ -270,13 +310,10 @@ impl Trial<'_> {
             for base in term {
                 let is_new = origins.get(next).is_none_or(Option::is_none);
                 if base.shape == Shape::Cycle && is_new {
-                    let (shortest, longest) = self.periods(base.column.unwrap_or(0));
                     let mut best = (f64::NEG_INFINITY, start[next]);
-                    for k in 0..PERIODS {
-                        let part = k as f64 / (PERIODS - 1) as f64;
-                        let period = shortest.ln() + part * (longest / shortest).ln();
+                    for period in self.periods(base.column.unwrap_or(0))? {
                         let (_, low, high) = places[next];
-                        start[next] = period.clamp(low, high);
+                        start[next] = period.ln().clamp(low, high);
                         if let Some(value) = gp.log_likelihood_at(self.problem, start, session)?
                             && value > best.0
                         {
@@ -291,21 +328,55 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The shortest and the longest period that can be detected in a column: four mean gaps, and half the span.
-    fn periods(&self, column: usize) -> (f64, f64) {
-        let mut values: Vec<f64> = Vec::with_capacity(self.samples.nrows());
+    /// Periods to try along a column, from four mean gaps to half the span: those of the highest peaks of the spectrum, and others
+    /// with logarithms at equal distances.
+    fn periods(&self, column: usize) -> Result<Vec<f64>, LearnError> {
         let mut row = vec![0.0; self.columns];
-        for i in 0..self.samples.nrows() {
+        let mut place = |i: usize| {
             self.samples.copy_row(i, &mut row);
-            values.push(row[column]);
-        }
-        values.sort_by(f64::total_cmp);
-        let span = values.last().zip(values.first()).map_or(1.0, |(high, low)| high - low);
-        values.dedup();
+            row[column]
+        };
+        let places: Vec<f64> = (0..self.samples.nrows()).map(&mut place).collect();
+        let mut sorted = places.clone();
+        sorted.sort_by(f64::total_cmp);
+        let span = sorted.last().zip(sorted.first()).map_or(1.0, |(high, low)| high - low);
+        sorted.dedup();
         let span = if span > 0.0 { span } else { 1.0 };
-        let shortest = 4.0 * span / values.len().max(9) as f64;
-        (shortest, (0.5 * span).max(2.0 * shortest))
+        let shortest = 4.0 * span / sorted.len().max(9) as f64;
+        let longest = (0.5 * span).max(2.0 * shortest);
+        let numbers = self.problem.numbers()?;
+        let targets: Vec<f64> = (0..places.len()).map(|i| numbers.row(i)[0]).collect();
+        let frequencies = peaks(&places, &targets, sorted[0], span, (1.0 / longest, 1.0 / shortest));
+        let even = PERIODS - frequencies.len();
+        let at = |k: usize| shortest * (longest / shortest).powf(k as f64 / (even - 1) as f64);
+        Ok(frequencies.into_iter().map(|frequency| 1.0 / frequency).chain((0..even).map(at)).collect())
     }
+}
+
+/// The frequencies of the highest peaks of the spectrum of targets at these places, which begin at `first` and extend over `span`.
+fn peaks(places: &[f64], targets: &[f64], first: f64, span: f64, (low, high): (f64, f64)) -> Vec<f64> {
+    // Hann's window keeps the spectrum of a trend to the lowest frequencies.
+    let window = |x: &f64| 0.5 - 0.5 * (TAU * (x - first) / span).cos();
+    let windows: Vec<f64> = places.iter().map(window).collect();
+    let total: f64 = windows.iter().sum();
+    let mean = windows.iter().zip(targets).map(|(w, y)| w * y).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+    let step = 0.25 / span;
+    let frequency = |k: usize| low + k as f64 * step;
+    let power = |k: usize| {
+        let (mut cosines, mut sines) = (0.0, 0.0);
+        for ((x, y), w) in places.iter().zip(targets).zip(&windows) {
+            let (sine, cosine) = (TAU * frequency(k) * (x - first)).sin_cos();
+            cosines += w * (y - mean) * cosine;
+            sines += w * (y - mean) * sine;
+        }
+        cosines * cosines + sines * sines
+    };
+    let powers: Vec<f64> = (0..=((high - low) / step) as usize).map(power).collect();
+    let is_peak = |&k: &usize| powers[k] > powers[k - 1] && powers[k] >= powers[k + 1];
+    let mut peaks: Vec<usize> = (1..powers.len().saturating_sub(1)).filter(is_peak).collect();
+    peaks.sort_by(|&a, &b| powers[b].total_cmp(&powers[a]));
+    peaks.truncate(PEAKS);
+    peaks.into_iter().map(frequency).collect()
 }
 
 /// The bases of the first formulas: on all columns.
@@ -352,4 +423,31 @@ fn some_rows(rows: usize, seed: u64) -> Vec<usize> {
     let mut chosen = index::sample(&mut random, rows, ROWS).into_vec();
     chosen.sort_unstable();
     chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Monthly targets with a steep trend, and a cycle whose length is between those of a coarse grid.
+    #[test]
+    fn a_cycle_is_a_peak_of_the_spectrum_beside_a_trend() {
+        for period in [0.6, 1.0, 1.9] {
+            let places: Vec<f64> = (0..144).map(|i| 1949.0 + f64::from(i) / 12.0).collect();
+            let target = |x: &f64| 30.0 * (x - 1949.0) + 10.0 * (TAU * x / period).sin();
+            let targets: Vec<f64> = places.iter().map(target).collect();
+            let span = places[143] - places[0];
+            let found = peaks(&places, &targets, places[0], span, (2.0 / span, 3.0));
+            assert!(found.len() <= PEAKS);
+            // A step of the grid of frequencies.
+            let near = |frequency: &f64| (frequency - 1.0 / period).abs() <= 0.25 / span;
+            assert!(found.iter().any(near), "period {period}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn places_without_a_span_have_no_peaks() {
+        assert!(peaks(&[1.0], &[2.0], 1.0, 1.0, (1.0, 2.25)).is_empty());
+        assert!(peaks(&[1.0; 9], &[2.0; 9], 1.0, 1.0, (1.0, 2.25)).is_empty());
+    }
 }

@@ -329,14 +329,8 @@ impl ConjugateGradient {
                 state.iterations, self.tolerance
             ));
         }
-        Report {
-            status,
-            solver: format!("conjugate gradients, {}", problem.preconditioner.describe()),
-            iterations: state.iterations as usize,
-            residual,
-            reasons,
-            warnings: Vec::new(),
-        }
+        let solver = format!("conjugate gradients, {}", problem.preconditioner.describe());
+        Report { reasons, ..Report::new(status, solver, state.iterations as usize, residual) }
     }
 }
 

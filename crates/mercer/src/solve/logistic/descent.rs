@@ -18,12 +18,12 @@ use crate::solve::error::SolveError;
 use crate::solve::report::Status;
 use crate::watch::Watch;
 
-use super::LogisticSettings;
 use super::intercepts::settle;
-use super::iterate::{Iterate, Minimum, Residual};
+use super::iterate::{Iterate, Residual};
 use super::labels::Labels;
 use super::loss::{Loss, row_gradient};
 use super::products::Products;
+use super::{LogisticSettings, LogisticSolution};
 
 /// The relative growth of the objective that exceeds rounding errors.
 const GROWTH: f64 = 1e-9;
@@ -35,7 +35,7 @@ pub(super) fn all_rows(
     settings: &LogisticSettings,
     start: Iterate,
     watch: &dyn Watch,
-) -> Result<Minimum, SolveError> {
+) -> Result<LogisticSolution, SolveError> {
     let safe = 1.0 / (settings.lambda + labels.largest_curvature() * products.largest_row_sum(watch)?);
     let step = settings.step.unwrap_or(safe);
     let mut at = start;
@@ -51,7 +51,12 @@ pub(super) fn all_rows(
         }
         objective = now;
         if residual.size <= settings.tol || iterations == settings.max_iter {
-            return Ok(end(at, &loss, &residual, settings, "gradient descent", iterations));
+            return Ok(at.solution(
+                loss.total,
+                (residual.size, settings.tol),
+                "gradient descent",
+                iterations,
+            ));
         }
         iterations += 1;
         products.exact().apply(&mut image, &residual.entries, watch)?;
@@ -68,7 +73,7 @@ pub(super) fn row_by_row(
     settings: &LogisticSettings,
     start: Iterate,
     watch: &dyn Watch,
-) -> Result<Minimum, SolveError> {
+) -> Result<LogisticSolution, SolveError> {
     let (n, m) = (labels.nrows(), labels.outputs());
     let LogisticSettings { lambda, step, seed, .. } = *settings;
     let safe = |i: usize| 1.0 / (lambda + labels.curvature_bound(i) * products.diagonal()[i]);
@@ -88,17 +93,19 @@ pub(super) fn row_by_row(
         };
         if residual.size <= settings.tol {
             // Ka was accumulated row by row: it is recomputed before convergence is accepted.
-            at.look(products, watch)?;
+            at.update_image(products, watch)?;
             loss = settled(labels, settings, &mut at);
             residual = judged(products, labels, settings, &at, &loss, watch)?;
         }
         if residual.size <= settings.tol || iterations == settings.max_iter {
-            let mut ended = end(at, &loss, &residual, settings, "stochastic gradient descent", iterations);
-            if let Some(step) = step.filter(|&step| ended.status != Status::Converged && step > 2.0 * safest)
+            let (achieved, solver) = ((residual.size, settings.tol), "stochastic gradient descent");
+            let mut found = at.solution(loss.total, achieved, solver, iterations);
+            if let Some(step) =
+                step.filter(|&step| found.report.status != Status::Converged && step > 2.0 * safest)
             {
-                ended.reasons.push(too_large(step).to_string());
+                found.report.reasons.push(too_large(step).to_string());
             }
-            return Ok(ended);
+            return Ok(found);
         }
         iterations += 1;
         order.shuffle(&mut random);
@@ -149,18 +156,4 @@ fn judged(
     } else {
         Err(SolveError::NotFinite)
     }
-}
-
-fn end(
-    at: Iterate,
-    loss: &Loss,
-    residual: &Residual,
-    settings: &LogisticSettings,
-    solver: &'static str,
-    iterations: usize,
-) -> Minimum {
-    let converged = residual.size <= settings.tol;
-    let status = if converged { Status::Converged } else { Status::OutOfIterations };
-    let (loss, residual) = (loss.total, residual.size);
-    Minimum { at, loss, status, solver, iterations, residual, reasons: Vec::new(), warnings: Vec::new() }
 }

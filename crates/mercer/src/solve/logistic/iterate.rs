@@ -2,9 +2,10 @@
 
 use crate::data::Matrix;
 use crate::linalg::vectors::add_multiple;
-use crate::solve::report::Status;
+use crate::solve::report::{Report, Status};
 use crate::watch::{Stopped, Watch};
 
+use super::LogisticSolution;
 use super::cg::dot;
 use super::labels::Labels;
 use super::loss::Loss;
@@ -37,12 +38,12 @@ impl Iterate {
     ) -> Result<Self, Stopped> {
         let image = Matrix::zeros(dual.nrows(), dual.ncols());
         let mut at = Self { dual, image, intercepts };
-        at.look(products, watch)?;
+        at.update_image(products, watch)?;
         Ok(at)
     }
 
     /// Recomputes Ka.
-    pub fn look(&mut self, products: &Products<'_>, watch: &dyn Watch) -> Result<(), Stopped> {
+    pub fn update_image(&mut self, products: &Products<'_>, watch: &dyn Watch) -> Result<(), Stopped> {
         products.exact().apply(&mut self.image, &self.dual, watch)
     }
 
@@ -56,6 +57,19 @@ impl Iterate {
     /// (λ/2)·tr aᵀKa.
     pub fn penalty(&self, lambda: f64) -> f64 {
         0.5 * lambda * dot(&self.dual, &self.image)
+    }
+
+    /// The iterate as a solution with this loss and this residual.
+    pub fn solution(
+        self,
+        loss: f64,
+        (residual, tol): (f64, f64),
+        solver: &str,
+        iterations: usize,
+    ) -> LogisticSolution {
+        let status = if residual <= tol { Status::Converged } else { Status::OutOfIterations };
+        let report = Report::new(status, solver, iterations, residual);
+        LogisticSolution { dual: self.dual, intercepts: self.intercepts, loss, report }
     }
 }
 
@@ -112,21 +126,4 @@ impl Residual {
         let size = (own + pulled).sqrt() / labels.scale();
         Self { entries, pull, size }
     }
-}
-
-/// The result of a solver.
-#[derive(Debug, Clone)]
-pub(super) struct Minimum {
-    pub at: Iterate,
-    /// Σᵢ wᵢ·loss there.
-    pub loss: f64,
-    pub status: Status,
-    /// The algorithm.
-    pub solver: &'static str,
-    pub iterations: usize,
-    /// The norm of the residual.
-    pub residual: f64,
-    /// Why the residual is not smaller.
-    pub reasons: Vec<String>,
-    pub warnings: Vec<String>,
 }

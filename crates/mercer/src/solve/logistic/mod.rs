@@ -40,7 +40,7 @@ pub use labels::Labels;
 
 use super::error::SolveError;
 use super::report::Report;
-use iterate::{Iterate, Minimum};
+use iterate::Iterate;
 use loss::Loss;
 use products::Products;
 
@@ -171,13 +171,10 @@ impl<'a> LogisticProblem<'a> {
             Some(known) => Iterate::new(&self.products, known.dual.clone(), known.intercepts.clone(), watch)?,
             None => Iterate::zero(self.labels.nrows(), self.labels.outputs()),
         };
-        let found = match settings.solver {
+        match settings.solver {
             LogisticSolver::Newton => newton::minimise(&self.products, &self.labels, settings, start, watch),
             LogisticSolver::Gd => descent::all_rows(&self.products, &self.labels, settings, start, watch),
             LogisticSolver::Sgd => descent::row_by_row(&self.products, &self.labels, settings, start, watch),
-        }?;
-        let Minimum { at, loss, status, solver, iterations, residual, reasons, warnings } = found;
-        let report = Report { status, solver: solver.into(), iterations, residual, reasons, warnings };
-        Ok(LogisticSolution { dual: at.dual, intercepts: at.intercepts, loss, report })
+        }
     }
 }

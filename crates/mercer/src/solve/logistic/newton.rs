@@ -3,16 +3,15 @@
 use crate::data::Matrix;
 use crate::linalg::vectors::add_multiple;
 use crate::solve::error::SolveError;
-use crate::solve::report::Status;
 use crate::watch::{Stopped, Watch};
 
-use super::LogisticSettings;
 use super::cg::{Direction, Effort, dot, newton_direction};
 use super::factored::factored_direction;
-use super::iterate::{Iterate, Minimum, Residual, shift_rows};
+use super::iterate::{Iterate, Residual, shift_rows};
 use super::labels::Labels;
 use super::loss::{Curvature, Loss};
 use super::products::Products;
+use super::{LogisticSettings, LogisticSolution};
 
 /// The most halvings of a step.
 const HALVINGS: usize = 40;
@@ -49,7 +48,7 @@ pub(super) fn minimise(
     settings: &LogisticSettings,
     start: Iterate,
     watch: &dyn Watch,
-) -> Result<Minimum, SolveError> {
+) -> Result<LogisticSolution, SolveError> {
     let (lambda, intercept) = (settings.lambda, settings.intercept);
     let may_factor = labels.outputs() == 1 && products.factor_fits();
     let mut factoring = may_factor && labels.nrows() <= SMALL;
@@ -68,23 +67,15 @@ pub(super) fn minimise(
         watch.note(&format!("residual {:.1e}", residual.size));
         let converged = residual.size <= settings.tol;
         if converged || iterations == settings.max_iter || stalled == STALLED {
-            let status = if converged { Status::Converged } else { Status::OutOfIterations };
             let solver = if factoring { "newton, cholesky" } else { "newton, conjugate gradients" };
             let warnings = place.doubts(lambda);
-            let stuck = (stalled == STALLED && !converged)
-                .then(|| format!("rounding keeps the residual at {:.1e}", residual.size));
-            let Place { at, loss, .. } = place;
-            let (loss, residual) = (loss.total, residual.size);
-            return Ok(Minimum {
-                at,
-                loss,
-                status,
-                solver,
-                iterations,
-                residual,
-                reasons: stuck.into_iter().collect(),
-                warnings,
-            });
+            let achieved = (residual.size, settings.tol);
+            let mut found = place.at.solution(place.loss.total, achieved, solver, iterations);
+            found.report.warnings = warnings;
+            if stalled == STALLED && !converged {
+                found.report.reasons.push(format!("rounding keeps the residual at {:.1e}", residual.size));
+            }
+            return Ok(found);
         }
         iterations += 1;
         // Without a penalty the steps are damped by the size of the gradient, which preserves quadratic convergence.
@@ -109,7 +100,7 @@ pub(super) fn minimise(
         let mut at = place.at;
         add_multiple(&mut at.dual, step, &direction.dual);
         at.intercepts.iter_mut().zip(&direction.intercepts).for_each(|(b, d)| *b += step * d);
-        at.look(products, watch)?;
+        at.update_image(products, watch)?;
         place = Place::new(labels, at);
         let unchanged = is_unchanged(before, place.loss.total);
         stalled = if unchanged && residual.size >= 0.9 * previous { stalled + 1 } else { 0 };

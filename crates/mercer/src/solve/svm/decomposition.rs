@@ -6,8 +6,7 @@
 //! others are optimal, and then only the changes since they were frozen are applied.
 
 use crate::gram::{
-    BoxProblem, EXPENSIVE_VALUE, Ends, Gram, KeepRows, LeastAndGreatest, Policy, RowSums, Segment, TileMut,
-    Value,
+    BoxProblem, EXPENSIVE_VALUE, Ends, Gram, KeepRows, Policy, RowSums, Segment, TileMut, Value,
 };
 use crate::real::Precision;
 use crate::tile::Element;
@@ -154,7 +153,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
             seated_all: false,
             set: WorkingSet::new(SET),
         };
-        state.look_at((0..qp.len()).collect());
+        state.set_active((0..qp.len()).collect());
         state
     }
 
@@ -187,11 +186,11 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         self.f.iter_mut().for_each(|f| *f *= factor);
         self.qp = qp;
         (self.limits, self.spent) = (limits, Spent::default());
-        self.look_at((0..qp.len()).collect());
+        self.set_active((0..qp.len()).collect());
     }
 
     /// Makes these variables active; `f` is already set.
-    fn look_at(&mut self, active: Vec<usize>) {
+    fn set_active(&mut self, active: Vec<usize>) {
         for (k, &v) in active.iter().enumerate() {
             self.position[v] = k as u32;
         }
@@ -204,7 +203,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
     pub fn run(&mut self, watch: &dyn Watch) -> Result<End, Stopped> {
         let tolerance = self.limits.tolerance;
         self.descend_by_engine(watch)?;
-        let mut ends = self.ends(&self.f, &self.up, &self.low);
+        let mut ends = self.ends();
         let (mut least, mut since) = (f64::INFINITY, 0);
         loop {
             watch.check()?;
@@ -232,7 +231,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
             }
             let taken = if self.active.len() <= self.pairs {
                 let taken = self.run_pairs(tolerance, watch)?;
-                ends = self.ends(&self.f, &self.up, &self.low);
+                ends = self.ends();
                 taken
             } else {
                 let inner = (EAGERNESS * violation).max(0.5 * tolerance);
@@ -264,7 +263,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         };
         if let Some(done) = self.gram.descend(&problem, &mut self.beta, &mut self.f, watch)? {
             self.spent.add(Spent { steps: done.steps, rounds: done.rounds, evaluations: done.evaluations });
-            self.look_at((0..qp.len()).collect());
+            self.set_active((0..qp.len()).collect());
         }
         Ok(())
     }
@@ -401,11 +400,9 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         self.qp.groups().map(|g| cut(g.start)..cut(g.end)).collect()
     }
 
-    fn ends(&self, f: &[f64], up: &[f64], low: &[f64]) -> Vec<(f64, f64)> {
-        let ends = |g: std::ops::Range<usize>| {
-            f64::vectorize(LeastAndGreatest { f: &f[g.clone()], up: &up[g.clone()], low: &low[g] })
-        };
-        self.active_groups().into_iter().map(ends).collect()
+    /// The ends of the gradient of the active variables in each group.
+    fn ends(&self) -> Vec<(f64, f64)> {
+        Ends { groups: &self.active_groups(), up: &self.up, low: &self.low }.extremes(0, &self.f)
     }
 
     /// Freezes the variables that were idle for long enough, if they are a large part of all.
@@ -433,7 +430,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
         });
         gone.iter().for_each(|&k| self.position[self.active[k]] = AWAY);
         self.f = kept.iter().map(|&k| self.f[k]).collect();
-        self.look_at(kept.iter().map(|&k| self.active[k]).collect());
+        self.set_active(kept.iter().map(|&k| self.active[k]).collect());
         self.set.keep(|v| self.position[v] != AWAY);
         if let Some(rows) = &mut self.rows {
             rows.narrow(&kept);
@@ -443,7 +440,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
     /// Updates f for all variables, and reactivates those that violate the conditions or may do so.
     fn thaw(&mut self, watch: &dyn Watch) -> Result<Vec<(f64, f64)>, Stopped> {
         self.thaw_all(watch)?;
-        let ends = self.ends(&self.f, &self.up, &self.low);
+        let ends = self.ends();
         if violation(&ends) > self.limits.tolerance {
             self.idle.fill(PATIENCE - 1);
             self.freeze(&ends);
@@ -465,7 +462,7 @@ impl<'a, T: Element + Value> Decomposition<'a, T> {
             variables.iter().zip(f).for_each(|(&v, f)| all[v] = f);
         }
         self.f = all;
-        self.look_at((0..self.qp.len()).collect());
+        self.set_active((0..self.qp.len()).collect());
         self.rows = None;
         Ok(())
     }
