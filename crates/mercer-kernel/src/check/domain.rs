@@ -150,7 +150,9 @@ pub enum QuestionError {
         received: String,
     },
     /// A number of the domain that a double cannot hold as it is written.
-    #[error("domain is `{received}`; double precision cannot hold `{number}` as it is written: use fewer digits")]
+    #[error(
+        "domain is `{received}`; double precision cannot hold `{number}` as it is written: use fewer digits"
+    )]
     Digits {
         /// The text received.
         received: String,

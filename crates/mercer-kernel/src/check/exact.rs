@@ -251,7 +251,10 @@ mod tests {
     fn doubles_above_are_not_below() {
         for q in [ratio(3, 10), ratio(-3, 10), ratio(1, 3), int(7), int(0)] {
             let above = double_above(&q);
-            assert!(Q::from_float(above).unwrap() >= q && (above - to_f64(&q)).abs() <= 1e-15, "{q}: {above}");
+            assert!(
+                Q::from_float(above).unwrap() >= q && (above - to_f64(&q)).abs() <= 1e-15,
+                "{q}: {above}"
+            );
         }
         let tiny = Q::new(1.into(), BigInt::from(10).pow(400));
         assert!(double_above(&tiny) > 0.0 && double_above(&-tiny) >= 0.0);

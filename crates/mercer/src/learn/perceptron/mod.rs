@@ -179,9 +179,7 @@ impl Perceptron {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         if self.vote || self.budget.is_some() {
-            return Err(LearnError::Unsupported(
-                "votes and a budget need a kernel, not features",
-            ));
+            return Err(LearnError::Unsupported("votes and a budget need a kernel, not features"));
         }
         let (samples, (codes, classes)) = (problem.samples()?, problem.codes()?);
         let features = map.transform(samples, session)?;

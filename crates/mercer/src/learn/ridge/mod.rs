@@ -239,9 +239,9 @@ impl Learner for Ridge {
     fn check(&self, shape: Shape, session: &Session<'_>) -> Result<(), LearnError> {
         match (&self.lift, self.solver) {
             (Lift::Features(_), RidgeSolver::Auto | RidgeSolver::Primal) => Ok(()),
-            (Lift::Features(_), _) => Err(LearnError::Unsupported(
-                "on explicit features the method is auto or primal",
-            )),
+            (Lift::Features(_), _) => {
+                Err(LearnError::Unsupported("on explicit features the method is auto or primal"))
+            }
             (Lift::Approximate { .. } | Lift::Auto(_), _) | (Lift::Kernel(_), RidgeSolver::Cg) => Ok(()),
             (Lift::Kernel(kernel), method) => {
                 let budget = session.memory();
@@ -263,7 +263,9 @@ impl Learner for Ridge {
         check_lambda(&self.lambda, problem.numbers()?.ncols())?;
         if let (Inputs::Gram(_), Some(kernel)) = (&problem.inputs, self.lift.kernel()) {
             if matches!(self.solver, RidgeSolver::Primal | RidgeSolver::Cg) {
-                return Err(LearnError::Unsupported("with a kernel matrix in place of samples the method is not primal or cg"));
+                return Err(LearnError::Unsupported(
+                    "with a kernel matrix in place of samples the method is not primal or cg",
+                ));
             }
             return Ok(Fitted::new(self, problem, session, self.dual(kernel, problem, session)?));
         }
