@@ -184,5 +184,5 @@ fn what_cannot_be_judged_is_refused_by_name() {
     // Everything but one class is in the first fold.
     let lopsided: Vec<usize> = codes.iter().map(|&c| usize::from(c == 0)).collect();
     let error = grid(&[1.0], &codes, &lopsided);
-    assert!(error.to_string().contains("two classes"), "{error}");
+    assert!(error.to_string().contains("only rows of one class"), "{error}");
 }
