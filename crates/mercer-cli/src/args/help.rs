@@ -158,7 +158,7 @@ fn examples(subcommand: &str, method: Method, name: &str) -> String {
     let target = match method {
         Method::OneClass => "",
         Method::Ridge | Method::Lms | Method::Smoother | Method::Svr | Method::NuSvr | Method::Gp => {
-            " --target price"
+            " --target y"
         }
         _ => " --target species",
     };

@@ -337,8 +337,8 @@ pub struct Common {
     /// Random seed
     #[arg(long, value_name = "NUMBER", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Device to compute on; auto is the first GPU, or the CPU without one
-    #[arg(long, value_name = "auto|cpu|cuda[:N]", default_value_t, value_parser = DeviceChoice::from_str)]
+    /// Device to compute on: cpu, cuda, cuda:N, or auto for the first GPU if there is one
+    #[arg(long, value_name = "DEVICE", default_value_t, value_parser = DeviceChoice::from_str)]
     pub device: DeviceChoice,
     /// Print a JSON document instead of text
     #[arg(long)]

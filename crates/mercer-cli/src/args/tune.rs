@@ -67,18 +67,17 @@ pub struct Tune {
     /// logistic, svc: weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: uniform]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
     pub class_weight: Option<ClassWeight>,
-    /// ridge: approximate the kernel by D random features or M landmarks; `auto` picks one
-    #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
+    /// ridge: approximate the kernel by D random features (fourier:D) or M landmarks (nystrom:M); `auto` picks one
+    #[arg(long, value_name = "NAME", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// Fraction of the rows kept from the search to score the tuned model
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub outer: f64,
-    /// How the error of a trial is estimated [default: loo for ridge, smoother and knn; folds for others and with --approx]
+    /// Rows that score a trial [default: loo for ridge, smoother and knn, else folds]
     #[arg(long, value_enum, value_name = "loo|gcv|folds|holdout")]
     pub criterion: Option<Criterion>,
-    /// Score of a trial: rmse, mae or r2 for numbers, accuracy, balanced-accuracy, f1, auc or log-loss for classes [default: rmse
-    /// for numbers, accuracy for classes, log-loss for logistic]
-    #[arg(long, value_enum, value_name = "NAME")]
+    /// Score of a trial [default: rmse for numbers, accuracy for classes, log-loss for logistic]
+    #[arg(long, value_enum, value_name = "rmse|mae|r2|accuracy|balanced-accuracy|f1|auc|log-loss")]
     pub score: Option<Score>,
     /// Take the strongest penalty within one standard error of the best score
     #[arg(long)]
@@ -89,13 +88,13 @@ pub struct Tune {
     /// Fraction of the rows to hold out for --criterion holdout [default: 0.2]
     #[arg(conflicts_with = "folds", long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub holdout: Option<f64>,
-    /// Search strategy [default: grid for up to two `?`, else coordinates]
-    #[arg(long, value_enum, value_name = "grid|coordinates|random")]
+    /// Search strategy: grid, coordinates or random [default: grid for up to two `?`, else coordinates]
+    #[arg(long, value_enum, value_name = "NAME")]
     pub search: Option<Search>,
-    /// Grid points for each `?`, before refinement around the best [default: 10 for one `?`, 7 for two]
+    /// Grid points for each `?`, before refinement [default: 10 for one `?`, 7 for two]
     #[arg(long, value_name = "N")]
     pub points: Option<usize>,
-    /// Number of kernels that --search random and coordinates try [default: 100; for coordinates 60, and 6 more for each `?`]
+    /// Kernels that a search tries [default: 100 at random; by coordinates 60, and 6 for each `?`]
     #[arg(long, value_name = "N")]
     pub trials: Option<usize>,
     /// Draw the search: .svg, .png, .pdf or .txt

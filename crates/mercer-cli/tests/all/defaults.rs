@@ -208,7 +208,7 @@ fn few_rows_have_plain_defaults_and_a_note() {
     let bench = Bench::new();
     bench.write("d.csv", table(9));
     let report = bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "-o", "m.mercer"]);
-    assert!(report.contains("too few rows to choose"), "{report}");
+    assert!(report.contains("there are too few rows, so nothing was chosen"), "{report}");
     bench.write("flat.csv", "a,y\n".to_owned() + &(0..30).map(|i| format!("{i},5\n")).collect::<String>());
     let report = bench.ok(&["fit", "ridge", "flat.csv", "--target", "y", "-o", "m.mercer"]);
     assert!(report.contains("the target is the same in every row"), "{report}");

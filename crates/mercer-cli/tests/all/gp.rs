@@ -243,7 +243,7 @@ fn what_cannot_be_learnt_from_is_said() {
             0,
             "rbf sigma is at its lower bound",
         ),
-        (&few, &["--kernel", "?*sigmoid(gamma=1,c=-1)"], 2, "--assume-psd"),
+        (&few, &["--kernel", "?*sigmoid(gamma=1,c=-1)"], 1, "--assume-psd"),
         (&few, &["--noise", "-1"], 2, "noise is -1"),
         (&few, &["--kernel", "poly(degree=?)"], 2, "degree is a choice"),
         (&"1,2\n2,nan\n3,4\n".to_owned(), &[], 2, "line 3"),
