@@ -167,7 +167,7 @@ fn examples(subcommand: &str, method: Method, name: &str) -> String {
         ("tune", Method::Knn) => "-k \"?1..40\"",
         ("tune", Method::Smoother | Method::Perceptron) => "--kernel \"rbf(sigma=?)\"",
         ("tune", Method::Svc) => "--kernel \"rbf(gamma=?)\" --C \"?0.1..1000\"",
-        ("tune", _) => "--kernel \"rbf(sigma=?)\" --plot tuning.svg",
+        ("tune", _) => "--kernel \"rbf(sigma=?)\" --plot t.svg",
         (_, Method::Ridge) => "--kernel \"rbf(sigma=2) + linear\" --lambda 0.01",
         (_, Method::Lms) => "--kernel \"rbf(sigma=1)\" --epochs 200",
         (_, Method::Smoother) => "--kernel \"rbf(sigma=0.5)\"",
