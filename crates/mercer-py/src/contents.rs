@@ -1,13 +1,12 @@
 //! The arrays of a model, by name.
 
 use mercer::design::Features;
-use mercer::model::{Expansion, GaussianProcess, Linear, Neighbours, Predictor, Voted};
+use mercer::model::{Expansion, GaussianProcess, Linear, Neighbours, Predictor, Voted, VotedStep};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::design_error;
-use crate::parts::steps_of;
 use crate::rows::{from_matrix, from_samples};
 
 /// The arrays of a predictor, copied. `columns` are the names of the columns, for the names of explicit features.
@@ -34,7 +33,7 @@ pub fn contents<'py>(
         }
         Predictor::Voted(Voted { centres, steps, .. }) => {
             found.set_item("centres", from_samples(py, centres.view())?)?;
-            found.set_item("steps", steps_of(py, steps)?)?;
+            found.set_item("steps", from_matrix(py, VotedStep::to_matrix(steps))?)?;
         }
         Predictor::Neighbours(Neighbours { rows, targets, .. }) => {
             found.set_item("centres", from_samples(py, rows.view())?)?;

@@ -92,8 +92,11 @@ fn parsed(domain: Option<&String>) -> PyResult<Option<Domain>> {
 
 impl Parts<'_> {
     /// The same as the library's type, with copies of the arrays.
+    ///
+    /// # Errors
+    /// If the parts are inconsistent.
     pub fn predictor(&self) -> PyResult<Predictor> {
-        Ok(match self {
+        let predictor: Predictor = match self {
             Self::Linear { features, columns, shift, weights, intercepts } => Linear {
                 map: features.features()?,
                 columns: *columns,
@@ -107,27 +110,24 @@ impl Parts<'_> {
                 domain: parsed(domain.as_ref())?,
                 centres: centres.samples()?.into_owned(),
                 classes: *classes,
-                steps: voted_steps(&matrix(steps)?)?,
+                steps: VotedStep::from_matrix(&matrix(steps)?).map_err(model_error)?,
             }
             .into(),
-            Self::Pairs { kernel, domain, centres, per_class, coefficients, rho } => {
-                let pairs = Pairs {
-                    kernel: kernel.get().0.clone(),
-                    domain: parsed(domain.as_ref())?,
-                    centres: centres.samples()?.into_owned(),
-                    per_class: per_class.clone(),
-                    coefficients: matrix(coefficients)?,
-                    rho: rho.clone(),
-                };
-                if let Some(fault) = pairs.fault() {
-                    return Err(value_error(format!("the machines have {fault}")));
-                }
-                pairs.into()
+            Self::Pairs { kernel, domain, centres, per_class, coefficients, rho } => Pairs {
+                kernel: kernel.get().0.clone(),
+                domain: parsed(domain.as_ref())?,
+                centres: centres.samples()?.into_owned(),
+                per_class: per_class.clone(),
+                coefficients: matrix(coefficients)?,
+                rho: rho.clone(),
             }
-            Self::Neighbours { rows, targets, rule } => {
-                let (rows, targets) = (rows.samples()?.into_owned(), matrix(targets)?);
-                Neighbours { rows, targets, rule: serde_json::from_str(rule).map_err(value_error)? }.into()
+            .into(),
+            Self::Neighbours { rows, targets, rule } => Neighbours {
+                rows: rows.samples()?.into_owned(),
+                targets: matrix(targets)?,
+                rule: serde_json::from_str(rule).map_err(value_error)?,
             }
+            .into(),
             Self::GaussianProcess {
                 kernel,
                 domain,
@@ -139,8 +139,6 @@ impl Parts<'_> {
                 factor,
                 posterior_factor,
             } => {
-                let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
-                check_coefficients(&centres, &coefficients, intercepts)?;
                 let copied = |triangle: &Option<PyReadonlyArray1<'_, f64>>| {
                     triangle
                         .as_ref()
@@ -148,13 +146,13 @@ impl Parts<'_> {
                         .transpose()
                         .map_err(value_error)
                 };
-                let process = GaussianProcess {
+                GaussianProcess {
                     mean: Expansion {
                         kernel: kernel.get().0.clone(),
                         domain: parsed(domain.as_ref())?,
-                        centres: centres.into_owned(),
+                        centres: centres.samples()?.into_owned(),
                         shift: None,
-                        coefficients,
+                        coefficients: matrix(coefficients)?,
                         intercepts: intercepts.clone(),
                     },
                     scales: scales.clone(),
@@ -162,72 +160,33 @@ impl Parts<'_> {
                     factor: copied(factor)?,
                     posterior_factor: copied(posterior_factor)?,
                     projection: None,
-                };
-                if let Some(fault) = process.fault() {
-                    return Err(value_error(format!("the process has {fault}")));
-                }
-                process.into()
-            }
-            Self::GaussianClasses { kernel, domain, centres, latent } => {
-                let (centres, coefficients) = (centres.samples()?, matrix(latent)?);
-                let intercepts = vec![0.0; coefficients.ncols()];
-                check_coefficients(&centres, &coefficients, &intercepts)?;
-                let latent = Expansion {
-                    kernel: kernel.get().0.clone(),
-                    domain: parsed(domain.as_ref())?,
-                    centres: centres.into_owned(),
-                    shift: None,
-                    coefficients,
-                    intercepts,
-                };
-                GaussianClasses { latent }.into()
-            }
-            Self::Expansion { kernel, domain, centres, shift, coefficients, intercepts } => {
-                let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
-                check_coefficients(&centres, &coefficients, intercepts)?;
-                Expansion {
-                    kernel: kernel.get().0.clone(),
-                    domain: parsed(domain.as_ref())?,
-                    centres: centres.into_owned(),
-                    shift: shift.clone(),
-                    coefficients,
-                    intercepts: intercepts.clone(),
                 }
                 .into()
             }
-        })
+            Self::GaussianClasses { kernel, domain, centres, latent } => {
+                let coefficients = matrix(latent)?;
+                let latent = Expansion {
+                    kernel: kernel.get().0.clone(),
+                    domain: parsed(domain.as_ref())?,
+                    centres: centres.samples()?.into_owned(),
+                    shift: None,
+                    intercepts: vec![0.0; coefficients.ncols()],
+                    coefficients,
+                };
+                GaussianClasses { latent }.into()
+            }
+            Self::Expansion { kernel, domain, centres, shift, coefficients, intercepts } => Expansion {
+                kernel: kernel.get().0.clone(),
+                domain: parsed(domain.as_ref())?,
+                centres: centres.samples()?.into_owned(),
+                shift: shift.clone(),
+                coefficients: matrix(coefficients)?,
+                intercepts: intercepts.clone(),
+            }
+            .into(),
+        };
+        predictor.checked().map_err(model_error)
     }
-}
-
-fn check_coefficients(
-    centres: &AnySamples<'_>,
-    coefficients: &Matrix<f64>,
-    intercepts: &[f64],
-) -> PyResult<()> {
-    let (found, expected) =
-        ([coefficients.nrows(), coefficients.ncols()], [centres.nrows(), intercepts.len()]);
-    if found == expected {
-        return Ok(());
-    }
-    let ([rows, columns], [centres, outputs]) = (found, expected);
-    Err(value_error(format!("{rows} × {columns} coefficients for {centres} centres and {outputs} outputs")))
-}
-
-fn voted_steps(steps: &Matrix<f64>) -> PyResult<Vec<VotedStep>> {
-    let step = |row: usize| match steps.row(row) {
-        &[centre, output, amount, votes] => {
-            Ok(VotedStep { centre: centre as u32, output: output as u32, amount, votes: votes as u64 })
-        }
-        _ => Err(value_error("a step has four numbers")),
-    };
-    (0..steps.nrows()).map(step).collect()
-}
-
-/// The form that [`voted_steps`] reads.
-pub fn steps_of<'py>(py: Python<'py>, steps: &[VotedStep]) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let numbers =
-        |step: &VotedStep| [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64];
-    from_matrix(py, Matrix::from_entries(steps.len(), 4, steps.iter().flat_map(numbers).collect()))
 }
 
 /// The form that [`Parts`] reads, without copies.
@@ -255,7 +214,7 @@ pub fn parts_of(py: Python<'_>, predictor: Predictor) -> PyResult<Bound<'_, PyDi
         Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => {
             on_kernel(kernel, domain, centres)?;
             parts.set_item("classes", classes)?;
-            parts.set_item("steps", steps_of(py, &steps)?)?;
+            parts.set_item("steps", from_matrix(py, VotedStep::to_matrix(&steps))?)?;
         }
         Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
             on_kernel(kernel, domain, centres)?;
@@ -301,8 +260,8 @@ pub fn predict<'py>(
         if let Parts::Expansion { kernel, domain, centres, shift: None, coefficients, intercepts } = &parts {
             // The centres of an expansion are borrowed, since there may be many.
             let (centres, coefficients) = (centres.samples()?, matrix(coefficients)?);
-            check_coefficients(&centres, &coefficients, intercepts)?;
             let (kernel, domain) = (&kernel.get().0, parsed(domain.as_ref())?);
+            Expansion::check(kernel, &centres, None, &coefficients, intercepts).map_err(model_error)?;
             if let Some((row, reason)) = domain.and_then(|domain| first_outside(domain, &samples)) {
                 return Err(model_error(ModelError::OutsideDomain { row, reason }));
             }

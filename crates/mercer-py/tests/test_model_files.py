@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from closeness import assert_close
+from sklearn.base import clone
 
 REPOSITORY = Path(__file__).parents[3]
 SCALED = {"standard": lambda X: (X - X.mean(axis=0)) / X.std(axis=0), "none": lambda X: X}
@@ -174,3 +175,24 @@ def test_the_command_line_fits_on_features_as_the_estimator(cli, data, tmp_path,
     fitted = mercer.KernelRidge(0.1, kernel="rbf(sigma=1)", bias="centred", random_state=3, tol=1e-8, **options).fit(X, y)
     rtol = 1e-2 if "nystrom:20" in how or "cg" in how else 1e-8
     assert_close(mercer.load(tmp_path / "m.mercer").predict(Z), fitted.predict(Z), rtol)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "part", "damage"),
+    [
+        (mercer.KernelPerceptron(vote=True, max_iter=2), "steps", lambda steps: steps + [1e6, 0, 0, 0]),
+        (mercer.KernelPerceptron(vote=True, max_iter=2), "steps", lambda steps: steps - [1e6, 0, 0, 0]),
+        (mercer.KernelPerceptron(vote=True, max_iter=2), "steps", lambda steps: steps + [0, 5, 0, 0]),
+        (mercer.KernelPerceptron(vote=True, max_iter=2), "steps", lambda steps: steps[:, :3].copy()),
+        (mercer.KernelPerceptron(vote=True, max_iter=2), "classes", lambda _: 0),
+        (mercer.KernelRidge(kernel="rbf", approx="fourier:8"), "weights", lambda weights: weights[:3]),
+        (mercer.KernelRidge(kernel="rbf", approx="fourier:8"), "columns", lambda _: 3),
+    ],
+)
+def test_a_damaged_pickle_raises_an_error(estimator, part, damage):
+    X = np.random.default_rng(0).random((30, 2))
+    fitted = clone(estimator).set_params(random_state=0).fit(X, X[:, 0] > 0.5)
+    fitted._kept[part] = damage(fitted._kept[part])
+    damaged = pickle.loads(pickle.dumps(fitted))
+    with pytest.raises(ValueError):
+        damaged.predict(X)

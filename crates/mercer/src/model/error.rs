@@ -28,6 +28,12 @@ pub enum ModelError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The parts of a predictor are inconsistent.
+    #[error("the parts of the model are inconsistent: {reason}")]
+    Inconsistent {
+        /// What is wrong with them.
+        reason: String,
+    },
     /// The file is a model of a later format.
     #[error("{}: written by a newer version of mercer (format {found}; this version reads up to {supported})", path.display())]
     Newer {

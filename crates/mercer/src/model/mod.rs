@@ -1,6 +1,7 @@
 //! Models: the results of learners, which predict and can be saved.
 
 mod calibration;
+mod checked;
 mod describe;
 mod domain;
 mod error;

@@ -3,13 +3,13 @@
 use safetensors::SafeTensors;
 
 use crate::data::Matrix;
-use crate::design::{FeatureMap, Features, Fourier, RandomFeatures};
-use crate::kernel::Kernel;
+use crate::design::{Features, Fourier, RandomFeatures};
 
 use super::header::Words;
 use super::tensors::{self, Tensor};
 use super::{
-    Expansion, GaussianClasses, GaussianProcess, Linear, Neighbours, Pairs, Predictor, Voted, VotedStep,
+    Expansion, GaussianClasses, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Predictor, Voted,
+    VotedStep,
 };
 
 /// The kinds of predictor, as `requires` names them.
@@ -43,12 +43,8 @@ pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tens
         }
         Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => {
             let words = Words { voted_classes: Some(*classes), ..Words::of_kernel(kernel, *domain) };
-            let numbers = |step: &VotedStep| {
-                [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64]
-            };
             let mut arrays = Tensor::samples(centres);
-            let entries: Vec<f64> = steps.iter().flat_map(numbers).collect();
-            arrays.push(matrix("steps", &Matrix::from_entries(steps.len(), 4, entries)));
+            arrays.push(matrix("steps", &VotedStep::to_matrix(steps)));
             ("voted", words, arrays)
         }
         Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
@@ -136,7 +132,7 @@ pub(super) fn from_arrays(
             domain: words.domain()?,
             centres: tensors::samples(file)?,
             classes: words.voted_classes.ok_or("it does not say how many classes vote")?,
-            steps: voted_steps(&tensors::matrix(file, "steps")?)?,
+            steps: VotedStep::from_matrix(&tensors::matrix(file, "steps")?).map_err(reason)?,
         }),
         Some("pairs") => Predictor::Pairs(Pairs {
             kernel: words.kernel()?,
@@ -153,8 +149,7 @@ pub(super) fn from_arrays(
         }),
         _ => return Err(format!("it requires none of {}", KINDS.join(", "))),
     };
-    consistent(&predictor)?;
-    Ok(predictor)
+    predictor.checked().map_err(reason)
 }
 
 fn gaussian_process(words: &Words, file: &SafeTensors<'_>) -> Result<GaussianProcess, String> {
@@ -185,89 +180,11 @@ fn expansion(words: &Words, file: &SafeTensors<'_>) -> Result<Expansion, String>
     })
 }
 
-fn voted_steps(numbers: &Matrix<f64>) -> Result<Vec<VotedStep>, String> {
-    // The cast changes numbers that are not whole or too large.
-    let place = |number: f64| match number as u32 {
-        whole if f64::from(whole) == number => Ok(whole),
-        _ => Err(format!("a step is at {number}, which is no place")),
-    };
-    let votes = |number: f64| match number as u64 {
-        whole if whole as f64 == number => Ok(whole),
-        _ => Err(format!("a step has {number} votes")),
-    };
-    let step = |row: usize| match numbers.row(row) {
-        &[centre, output, amount, cast] => {
-            Ok(VotedStep { centre: place(centre)?, output: place(output)?, amount, votes: votes(cast)? })
-        }
-        _ => Err("its steps do not have four numbers each".to_owned()),
-    };
-    (0..numbers.nrows()).map(step).collect()
-}
-
-/// Checks that the parts are consistent.
-fn consistent(predictor: &Predictor) -> Result<(), String> {
-    let columns = predictor.ncols();
-    match predictor {
-        Predictor::Expansion(expansion) => consistent_expansion(expansion),
-        Predictor::GaussianProcess(process) => {
-            consistent_expansion(&process.mean)?;
-            faultless(process.fault(), predictor)
-        }
-        Predictor::GaussianClasses(classes) => {
-            consistent_expansion(&classes.latent)?;
-            faultless(classes.fault(), predictor)
-        }
-        Predictor::Linear(linear) => {
-            finite("intercepts", &linear.intercepts)?;
-            shifts(linear.shift.as_deref(), columns)?;
-            let features = match &linear.map {
-                Features::Map(map) => count(map, columns)?,
-                Features::Landmarks(_) => {
-                    return Err("its features are of landmarks, as only an expansion's are".into());
-                }
-                Features::Fourier(fourier) => {
-                    if linear.shift.is_some() {
-                        return Err("it shifts the samples of random features".into());
-                    }
-                    random_count(fourier, columns)?
-                }
-            };
-            shape("weights", &linear.weights, features, linear.noutputs())
-        }
-        Predictor::Neighbours(neighbours) => faultless(neighbours.fault(), predictor),
-        Predictor::Voted(voted) => faultless(voted.fault().map(str::to_owned), predictor),
-        Predictor::Pairs(pairs) => faultless(pairs.fault(), predictor),
+fn reason(error: ModelError) -> String {
+    match error {
+        ModelError::Inconsistent { reason } => reason,
+        error => error.to_string(),
     }
-}
-
-fn consistent_expansion(expansion: &Expansion) -> Result<(), String> {
-    let (centres, outputs, columns) =
-        (expansion.centres.nrows(), expansion.noutputs(), expansion.centres.ncols());
-    shape("coefficients", &expansion.coefficients, centres, outputs)?;
-    finite("intercepts", &expansion.intercepts)?;
-    shifts(expansion.shift.as_deref(), columns)?;
-    usable(&expansion.kernel, columns)
-}
-
-fn faultless(fault: Option<String>, predictor: &Predictor) -> Result<(), String> {
-    match fault {
-        Some(fault) => Err(format!("it has {fault}")),
-        None => predictor.kernel().map_or(Ok(()), |kernel| usable(kernel, predictor.ncols())),
-    }
-}
-
-fn shifts(shift: Option<&[f64]>, columns: usize) -> Result<(), String> {
-    match shift {
-        Some(shift) if shift.len() != columns => Err("its shift does not match its columns".into()),
-        Some(shift) => finite("shift", shift),
-        None => Ok(()),
-    }
-}
-
-fn count(map: &FeatureMap, columns: usize) -> Result<usize, String> {
-    map.check_columns(columns).map_err(|error| error.to_string())?;
-    let count = map.count(columns).map_err(|error| error.to_string())?;
-    usize::try_from(count).map_err(|error| error.to_string())
 }
 
 /// Random features as they were drawn.
@@ -277,39 +194,6 @@ fn random(words: &Words, file: &SafeTensors<'_>) -> Result<Fourier, String> {
         (tensors::matrix(file, "frequencies")?, tensors::numbers::<f64>(file, "amplitudes")?.1);
     let features = RandomFeatures::from_matrices(frequencies, optional(file, "phases")?, amplitudes);
     Ok(Fourier { spec, features: features.map_err(|error| error.to_string())? })
-}
-
-fn random_count(fourier: &Fourier, columns: usize) -> Result<usize, String> {
-    usable(&fourier.spec.kernel, columns)?;
-    let (count, found) = (fourier.features.count(), fourier.features.columns());
-    if found != columns {
-        return Err(format!("its frequencies are of {found} columns, not of {columns}"));
-    }
-    if count != fourier.spec.features {
-        return Err(format!("it has {count} random features but names {}", fourier.spec.features));
-    }
-    Ok(count)
-}
-
-fn usable(kernel: &Kernel, columns: usize) -> Result<(), String> {
-    kernel.check_columns(columns).map_err(|error| error.to_string())?;
-    if kernel.is_resolved() { Ok(()) } else { Err("its kernel still has `auto` or `?`".into()) }
-}
-
-fn shape(name: &str, matrix: &Matrix<f64>, nrows: usize, ncols: usize) -> Result<(), String> {
-    if (matrix.nrows(), matrix.ncols()) == (nrows, ncols) {
-        Ok(())
-    } else {
-        Err(format!("its {name} are not {nrows} × {ncols}"))
-    }
-}
-
-fn finite(name: &str, values: &[f64]) -> Result<(), String> {
-    if values.iter().all(|value| value.is_finite()) {
-        Ok(())
-    } else {
-        Err(format!("its {name} are not all finite numbers"))
-    }
 }
 
 fn optional(file: &SafeTensors<'_>, name: &str) -> Result<Option<Vec<f64>>, String> {

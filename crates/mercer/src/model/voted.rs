@@ -41,6 +41,40 @@ pub struct VotedStep {
     pub votes: u64,
 }
 
+impl VotedStep {
+    /// The steps as a matrix, one a row: the centre, the output, the amount and the votes.
+    #[must_use]
+    pub fn to_matrix(steps: &[Self]) -> Matrix<f64> {
+        let numbers =
+            |step: &Self| [f64::from(step.centre), f64::from(step.output), step.amount, step.votes as f64];
+        Matrix::from_entries(steps.len(), 4, steps.iter().flat_map(numbers).collect())
+    }
+
+    /// The steps of a matrix that [`to_matrix`](Self::to_matrix) returned.
+    ///
+    /// # Errors
+    /// If it does not have four columns, or if a centre, an output or a number of votes is not a whole number.
+    pub fn from_matrix(numbers: &Matrix<f64>) -> Result<Vec<Self>, ModelError> {
+        let inconsistent = |reason| ModelError::Inconsistent { reason };
+        // The cast changes numbers that are not whole or too large.
+        let place = |number: f64| match number as u32 {
+            whole if f64::from(whole) == number => Ok(whole),
+            _ => Err(inconsistent(format!("a step is at {number}, which is no place"))),
+        };
+        let votes = |number: f64| match number as u64 {
+            whole if whole as f64 == number => Ok(whole),
+            _ => Err(inconsistent(format!("a step has {number} votes"))),
+        };
+        let step = |row: usize| match numbers.row(row) {
+            &[centre, output, amount, cast] => {
+                Ok(Self { centre: place(centre)?, output: place(output)?, amount, votes: votes(cast)? })
+            }
+            _ => Err(inconsistent("its steps do not have four numbers each".to_owned())),
+        };
+        (0..numbers.nrows()).map(step).collect()
+    }
+}
+
 /// Samples whose kernel values are in memory at a time.
 const BATCH: usize = 256;
 
