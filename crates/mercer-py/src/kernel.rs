@@ -10,13 +10,14 @@ use mercer::kernel::check::{Certificate, Dim, Domain};
 use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
 use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, SearchSpace, Tunable, check_size};
 use mercer::learn::search::Axis;
+use mercer::learn::{Admission, Admitted, LearnError};
 use mercer::memory;
 use mercer::session::Session;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
-use crate::errors::{gram_error, value_error};
+use crate::errors::{NotAKernel, gram_error, learn_error, value_error};
 use crate::rows::Rows;
 use crate::work::{Job, run_or_leave};
 
@@ -124,6 +125,21 @@ impl NativeKernel {
     /// Whether it has a derivative in every `?` on rows of `columns` columns, at these numbers.
     fn has_gradient(&self, values: Vec<f64>, columns: usize) -> bool {
         self.0.gradient(&values, columns).is_ok()
+    }
+
+    /// Decides whether it may be trained with on these rows: the domain it is proven on, if any, and a warning, if any.
+    fn admit(
+        &self,
+        py: Python<'_>,
+        rows: Rows<'_>,
+        job: Job<'_>,
+    ) -> PyResult<(Option<String>, Option<String>)> {
+        let samples = rows.samples()?;
+        match job.run(py, |_| Admission::Check.decide(&self.0, &samples))? {
+            Ok(Admitted { domain, warning }) => Ok((domain.map(|domain| domain.to_string()), warning)),
+            Err(error @ LearnError::NotAKernel { .. }) => Err(NotAKernel::new_err(error.to_string())),
+            Err(error) => Err(learn_error(error)),
+        }
     }
 
     /// The kernel with these numbers for each `?`.

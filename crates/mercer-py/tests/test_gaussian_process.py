@@ -377,7 +377,19 @@ def test_bad_kernels_are_refused():
     with pytest.raises(ValueError, match="NaN"):
         mercer.GaussianProcessRegressor().fit(np.full_like(X, np.nan), y)
     for estimator, targets in ((mercer.GaussianProcessRegressor, y), (mercer.GaussianProcessClassifier, y > 0)):
-        with pytest.raises(mercer.NotAKernel, match=r"is not a kernel in dimension 1 on the domain ball:1\.9.*x₁ = "):
+        with pytest.raises(mercer.NotAKernel, match=r"is not a kernel on .*1\.9.*, which holds the data.*x₁ = "):
             estimator("?*sigmoid(gamma=1,c=-1)").fit(X, targets)
     # A kernel where all coordinates are at least 0.
     mercer.GaussianProcessRegressor("?*chi2(gamma=?)", alpha=0.1).fit(np.abs(X), y)
+
+
+@pytest.mark.parametrize("estimator", [mercer.GaussianProcessRegressor, mercer.GaussianProcessClassifier])
+def test_a_model_file_has_the_domain_on_which_the_kernel_is_proven(estimator, tmp_path):
+    X, y, _ = data(1)
+    X = np.abs(X)
+    options = {"alpha": 0.1} if estimator is mercer.GaussianProcessRegressor else {}
+    estimator("?*chi2(gamma=?)", **options).fit(X, y if options else y > 0).save(tmp_path / "model")
+    loaded = mercer.load(tmp_path / "model")
+    loaded.predict(X)
+    with pytest.raises(ValueError, match="outside the domain"):
+        loaded.predict(-X)

@@ -7,7 +7,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer._constraints import ON_DEVICE, at_least, has_methods, one_of
 from mercer._estimator import Estimator
-from mercer._gp_kernels import Formula, admit, prior_of, start_kernel, warn_of_bounds
+from mercer._gp_kernels import Formula, prior_of, start_kernel, warn_of_bounds
 from mercer._warn import warn
 from mercer.kernel import Kernel
 
@@ -69,8 +69,12 @@ class GaussianProcess(Estimator):
 
     def _admit(self, X):
         """Refuses a text that is not a kernel on the rows X. Objects compute what they compute."""
+        self._domain = None
         if isinstance(self.kernel, (str, Kernel)):
-            admit(self._start_kernel(X), X)
+            with self._job() as job:
+                self._domain, warning = self._start_kernel(X)._admit(X, job)
+            if warning is not None:
+                warn(warning)
 
     @staticmethod
     def _prior(kernel, X):

@@ -11,10 +11,9 @@ import numpy as np
 
 from mercer import _native
 from mercer._rows import borrowable
-from mercer._warn import warn
 from mercer.kernel import Kernel
 
-__all__ = ["LearntKernel", "admit", "prior_of", "start_kernel", "warn_of_bounds"]
+__all__ = ["LearntKernel", "prior_of", "start_kernel", "warn_of_bounds"]
 
 #: The module whose kernels are translated. It is never imported: an object of it brings it along.
 _MODULE = "sklearn.gaussian_process.kernels"
@@ -60,6 +59,10 @@ class LearntKernel(Kernel):
     @property
     def n_dims(self):
         return len(self._names)
+
+    def _admit(self, X, job):
+        """The domain that it is proven on whatever its numbers are, if any, and a warning, if any, on the rows X."""
+        return self._template.admit(borrowable(X), job)
 
     @property
     def hyperparameters(self):
@@ -163,28 +166,6 @@ def start_kernel(kernel, X, seed=0):
         counts[name] = counts.get(name, 0) + 1
         names.append(name if counts[name] == 1 else f"{name}_{counts[name]}")
     return LearntKernel(native, names, bounds, bounds.mean(axis=1))
-
-
-def admit(kernel, X):
-    """Refuses a learnt kernel that is not one on the rows X, and warns where that is not known.
-
-    It has to be one on all of R^d, else where all coordinates are at least 0 if those of X are, else on the ball that holds X.
-    """
-    formula, radius = Kernel._of(kernel._template), np.sqrt(np.square(X).sum(axis=1)).max()
-    domains = ["all"]
-    if (X >= 0).all():
-        domains.append("orthant")
-    if 0 < radius < np.inf:
-        domains.append(f"ball:{float(radius)!r}")
-    for domain in domains:
-        verdict = formula.check(X.shape[1], domain)
-        if verdict:
-            return
-    if verdict.verdict == "undecided":
-        warn(f"whether {formula} is positive semidefinite on these samples is undecided; results may be meaningless")
-        return
-    reason = (verdict.refutation or {}).get("text", verdict.verdict)
-    raise _native.NotAKernel(f"{formula} is not a kernel in dimension {X.shape[1]} on the domain {domain}, which holds X: {reason}")
 
 
 def prior_of(kernel, columns):

@@ -162,7 +162,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         self._words = self._file_words(["0"], multi_class=self.multi_class)
         return {
             "kernel": self._file_kernel(problem.kernel_, problem.X_train_),
-            "domain": None,
+            "domain": self._domain,
             "centres": borrowable(problem.X_train_),
             "latent": problem._coefficients,
         }

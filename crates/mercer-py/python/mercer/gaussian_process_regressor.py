@@ -281,7 +281,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         self._words = self._file_words(outputs, noise=noise, normalise=self.normalize_y, objective=self.objective)
         return {
             "kernel": kernel,
-            "domain": None,
+            "domain": self._domain,
             "centres": borrowable(X),
             "coefficients": coefficients,
             "intercepts": np.ravel(self._y_train_mean).tolist(),
