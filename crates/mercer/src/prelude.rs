@@ -14,7 +14,7 @@ pub use crate::design::Approximation;
 pub use crate::kernel::Kernel;
 pub use crate::learn::svm::{Machine, Svm};
 pub use crate::learn::{
-    Fitted, Knn, Learner, Lift, Lms, Logistic, Perceptron, Problem, Ridge, Smoother, Targets,
+    Fitted, Gp, Knn, Learner, Lift, Lms, Logistic, Perceptron, Problem, Ridge, Smoother, Targets,
 };
 pub use crate::model::Model;
 pub use crate::select::Tune;

@@ -1,9 +1,10 @@
 //! Times ridge regression without approximation by conjugate gradients: `cg [N] [D] [LAMBDA] [RANK] [TOLERANCE]`.
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, LinearOperator, StoreAs, Stored, Wanted, low_rank_factor};
+use mercer::gram::{LinearOperator, StoreAs, Stored, Wanted, low_rank_factor};
 use mercer::kernel::Kernel;
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::{CgProblem, Coarse, ConjugateGradient, LowRank, Penalised, Regularised};
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
@@ -31,7 +32,10 @@ pub fn run(arguments: &[String]) {
     let kernel: Kernel =
         format!("rbf(sigma={})", (2.0 * d as f64 - 4.0 / 3.0).sqrt()).parse().expect("a kernel");
     pool::with(None, || {
-        let (fast, exact) = (CpuEngine.load(&single).expect("room"), CpuEngine.load(&double).expect("room"));
+        let (fast, exact) = (
+            Session::default().load(&single).expect("room"),
+            Session::default().load(&double).expect("room"),
+        );
         let (fast, exact) = (
             fast.gram(&kernel, Wanted::Exact).expect("a matrix"),
             exact.gram(&kernel, Wanted::Exact).expect("a matrix"),

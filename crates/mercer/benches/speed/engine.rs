@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Part, Resident, Wanted};
+use mercer::gram::{Part, Resident, Wanted};
 use mercer::kernel::family::arc_cosine::ARC_COSINE;
 use mercer::kernel::family::chi_squared::CHI_SQUARED;
 use mercer::kernel::family::gaussian::GAUSSIAN;
@@ -17,6 +17,7 @@ use mercer::kernel::family::sigmoid::SIGMOID;
 use mercer::kernel::{Expr, FamilyId, Kernel, Named, Value};
 use mercer::linalg::zeroed;
 use mercer::pool;
+use mercer::session::Session;
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -34,7 +35,7 @@ fn load(n: usize, d: usize, single: bool, seed: u64) -> Box<dyn Resident> {
     } else {
         Samples::dense(n, d, entries).map(AnySamples::F64)
     };
-    CpuEngine.load(&samples.expect("n·d entries")).expect("room")
+    Session::default().load(&samples.expect("n·d entries")).expect("room")
 }
 
 fn kernel(family: FamilyId, slot: usize, value: f64) -> Kernel {

@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Samples};
-use mercer::gram::{CpuEngine, Engine, Metric};
+use mercer::gram::Metric;
 use mercer::pool;
+use mercer::session::Session;
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -31,7 +32,8 @@ pub fn run(arguments: &[String]) {
     let (rows, queries) = (normal(n, d, 0, single), normal(m, d, 1, single));
     let metric = if manhattan { Metric::Manhattan } else { Metric::Euclidean };
     let run = || {
-        let (rows, queries) = (CpuEngine.load(&rows).expect("room"), CpuEngine.load(&queries).expect("room"));
+        let (rows, queries) =
+            (Session::default().load(&rows).expect("room"), Session::default().load(&queries).expect("room"));
         rows.nearest(&*queries, k, metric, &Unwatched).expect("as many columns")
     };
     let time = |_| {

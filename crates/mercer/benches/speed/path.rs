@@ -4,9 +4,10 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, Par};
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
 use mercer::pool;
+use mercer::session::Session;
 use mercer::solve::{PathProblem, RidgePath, cross_validate};
 use mercer::watch::Unwatched;
 use rand::{RngExt, SeedableRng};
@@ -30,7 +31,7 @@ pub fn run(arguments: &[String]) {
     let samples = AnySamples::F64(Samples::dense(n, d, entries).expect("n·d entries"));
     let assignment: Vec<usize> = (0..n).map(|i| i % folds.max(1)).collect();
     pool::with(Some(threads), || {
-        let resident = CpuEngine.load(&samples).expect("room");
+        let resident = Session::default().load(&samples).expect("room");
         for sigma in sigmas {
             let kernel: Kernel = format!("rbf(sigma={sigma})").parse().expect("a kernel");
             println!("n = {n}, σ = {sigma}, {count} values of λ, {threads} threads");

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, DenseGram, Engine};
+use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
 use mercer::learn::cost::{Task, Way};
 use mercer::learn::{Learner, Lms, LmsSolver, Problem, Ridge, RidgeSolver};
@@ -78,7 +78,7 @@ impl Case {
                 model.predict(samples, &Session::default()).expect("predictions");
             }
             _ => {
-                let resident = CpuEngine.load(samples).expect("room");
+                let resident = Session::default().load(samples).expect("room");
                 if self.single {
                     DenseGram::<f32>::compute(&*resident, kernel, &Session::default()).expect("a matrix");
                 } else {

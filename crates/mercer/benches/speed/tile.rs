@@ -4,10 +4,11 @@
 use std::time::Instant;
 
 use mercer::data::{AnySamples, Matrix, Samples};
-use mercer::gram::{CpuEngine, Engine, Part, Resident, Wanted};
+use mercer::gram::{Part, Resident, Wanted};
 use mercer::kernel::family::gaussian::GAUSSIAN;
 use mercer::kernel::{Expr, FAMILIES, Kernel, Named};
 use mercer::pool;
+use mercer::session::Session;
 use mercer::watch::Unwatched;
 
 const ROWS: usize = 1024;
@@ -19,7 +20,7 @@ fn resident(d: usize, single: bool) -> Box<dyn Resident> {
     } else {
         AnySamples::F64(Samples::dense(ROWS, d, entries.collect::<Vec<_>>()).expect("n·d"))
     };
-    CpuEngine.load(&samples).expect("room")
+    Session::default().load(&samples).expect("room")
 }
 
 /// Prints what one kernel value takes.
