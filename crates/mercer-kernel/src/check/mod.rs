@@ -1,19 +1,25 @@
 //! Is a formula a kernel? A proof that a small checker accepts, a confirmed counter-example, or an honest "undecided".
 //!
-//! The check has three parts: [`search`] looks for a proof in the normal form of [`form`], [`verify`]
-//! checks it from the tree alone, and [`refute`] looks for points, each confirmed in the exact arithmetic of
-//! [`interval`]. Every verdict of proven or refuted has passed its verification.
+//! The check has three parts: `search` looks for a proof in the normal form of `form`, [`verify`]
+//! checks it from the tree alone, and `refute` looks for points, each confirmed in the exact arithmetic of
+//! `interval`. Every verdict of proven or refuted has passed its verification.
 
 pub mod certificate;
 mod domain;
+#[doc(hidden)]
 pub mod enclose;
+#[doc(hidden)]
 pub mod exact;
 pub mod findings;
+#[doc(hidden)]
 pub mod form;
+#[doc(hidden)]
 pub mod interval;
 mod notes;
 pub mod proof;
+#[doc(hidden)]
 pub mod refute;
+#[doc(hidden)]
 pub mod search;
 mod steps;
 pub mod verdict;

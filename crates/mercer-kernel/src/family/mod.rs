@@ -192,6 +192,7 @@ pub trait Family: fmt::Debug + Sync {
     ///
     /// # Errors
     /// [`Fault::Undefined`] if there is no value; [`Fault::Unknown`] if that could not be decided.
+    #[doc(hidden)]
     fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault>;
 
     /// Whether a theorem shows that it is positive semidefinite on the space for every value that the hyper-parameters
@@ -240,11 +241,13 @@ pub trait Family: fmt::Debug + Sync {
     }
 
     /// The normal form of the kernel in proofs; `None` if it stays an atom.
+    #[doc(hidden)]
     fn form(&self, _named: &Written, _cols: &Cols, _space: &Space) -> Option<Form> {
         None
     }
 
     /// The exact value at rational points, if it is rational.
+    #[doc(hidden)]
     fn exact_value(&self, _named: &Written, _x: &[Q], _z: &[Q]) -> Option<Q> {
         None
     }
