@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -406,11 +406,10 @@ fn resident(process: u32) -> Option<u64> {
 #[test]
 fn idle_connections_do_no_harm() {
     let explorer = Explorer::start(&[], &[]);
+    // Serving them one after the other, or a few at a time, would take longer than a client waits for its answer.
     let idle: Vec<TcpStream> =
-        (0..40).map(|_| TcpStream::connect(("127.0.0.1", explorer.port)).unwrap()).collect();
-    let began = Instant::now();
+        (0..60).map(|_| TcpStream::connect(("127.0.0.1", explorer.port)).unwrap()).collect();
     assert_eq!(explorer.get("").status, 200);
-    assert!(began.elapsed() < Duration::from_secs(9), "the page waited for idle connections");
     drop(idle);
 }
 
