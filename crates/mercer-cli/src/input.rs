@@ -128,7 +128,7 @@ impl Rows {
             Some(rows) => self.dataset.features.select(rows),
             None => self.dataset.features.view(),
         };
-        let (scaling, constant) = Scaling::fit(self.scale, &features)?;
+        let (scaling, constant) = Scaling::of(self.scale, &features)?;
         let inputs = match &self.gram {
             Some(gram) => Inputs::Gram(gram),
             None => scaling.apply(features)?.into(),

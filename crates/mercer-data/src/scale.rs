@@ -72,7 +72,7 @@ struct Moments {
 }
 
 impl Scaling {
-    /// Fits a scaling to the columns of `samples`; also returns the indices of constant columns.
+    /// The scaling of the columns of `samples`; also returns the indices of constant columns.
     ///
     /// Two passes over the data in `f64`: means, then squared deviations from them less the square of their own mean,
     /// which is the rounding error of the first (Chan, Golub & LeVeque 1983, "Algorithms for computing the sample
@@ -80,7 +80,7 @@ impl Scaling {
     ///
     /// # Errors
     /// If an entry is not finite.
-    pub fn fit(method: ScaleMethod, samples: &AnySamples<'_>) -> Result<(Self, Vec<usize>), DataError> {
+    pub fn of(method: ScaleMethod, samples: &AnySamples<'_>) -> Result<(Self, Vec<usize>), DataError> {
         check_features(samples)?;
         if method == ScaleMethod::None {
             return Ok((Self::None, Vec::new()));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     fn scaled(method: ScaleMethod, samples: &AnySamples<'static>) -> Vec<f64> {
-        let (scaling, _) = Scaling::fit(method, samples).unwrap();
+        let (scaling, _) = Scaling::of(method, samples).unwrap();
         let AnySamples::F64(samples) = scaling.apply(samples.clone()).unwrap() else { panic!("stays f64") };
         samples.stored_values().to_vec()
     }
@@ -351,7 +351,7 @@ mod tests {
         let entries: Vec<f64> =
             (0..600).map(|k| 1e6 + (k as f64 * 0.37).sin() * (1 + k % 3) as f64).collect();
         for method in [ScaleMethod::Standard, ScaleMethod::MinMax, ScaleMethod::None] {
-            let (whole, _) = Scaling::fit(method, &dense(3, &entries)).unwrap();
+            let (whole, _) = Scaling::of(method, &dense(3, &entries)).unwrap();
             let mut sums = ScalingSums::new(method);
             for part in [&entries[..3], &entries[3..210], &entries[210..]] {
                 sums.add(&dense(3, part)).unwrap();
@@ -374,7 +374,7 @@ mod tests {
     fn a_mean_that_dwarfs_the_spread_costs_no_accuracy() {
         // 1e9 + {1, …, 1000}: the sum of squares alone would lose every digit of the variance.
         let entries: Vec<f64> = (1..=1000).map(|i| 1e9 + f64::from(i)).collect();
-        let (scaling, constant) = Scaling::fit(ScaleMethod::Standard, &dense(1, &entries)).unwrap();
+        let (scaling, constant) = Scaling::of(ScaleMethod::Standard, &dense(1, &entries)).unwrap();
         let Scaling::Standard { means, scales } = scaling else { panic!("standard") };
         assert_eq!(means, [1e9 + 500.5]);
         let expected = ((1000.0f64 * 1000.0 - 1.0) / 12.0).sqrt();
@@ -398,7 +398,7 @@ mod tests {
     fn constant_columns_are_named_and_become_zero() {
         let samples = dense(2, &[0.1, 1.0, 0.1, 2.0, 0.1, 3.0]);
         for method in [ScaleMethod::Standard, ScaleMethod::MinMax] {
-            let (scaling, constant) = Scaling::fit(method, &samples).unwrap();
+            let (scaling, constant) = Scaling::of(method, &samples).unwrap();
             assert_eq!(constant, [0]);
             let AnySamples::F64(samples) = scaling.apply(samples.clone()).unwrap() else {
                 panic!("stays f64")
@@ -414,11 +414,11 @@ mod tests {
         // Columns (0, 3, 0, 3), (−4, 0, 0, 0) and one of zeros.
         let rows = Samples::sparse(3, vec![0, 1, 2, 2, 3], vec![1, 0, 0], vec![-4.0, 3.0, 3.0]).unwrap();
         let samples = AnySamples::F64(rows);
-        let (scaling, constant) = Scaling::fit(ScaleMethod::Standard, &samples).unwrap();
+        let (scaling, constant) = Scaling::of(ScaleMethod::Standard, &samples).unwrap();
         let expected = vec![1.5, 3.0f64.sqrt(), 1.0];
         assert_eq!(scaling, Scaling::Standard { means: vec![0.0; 3], scales: expected });
         assert_eq!(constant, [2]);
-        let (scaling, _) = Scaling::fit(ScaleMethod::MinMax, &samples).unwrap();
+        let (scaling, _) = Scaling::of(ScaleMethod::MinMax, &samples).unwrap();
         let scaled = scaling.apply(samples.clone()).unwrap();
         assert!(scaled.is_sparse());
         let AnySamples::F64(scaled) = scaled else { panic!("stays f64") };
@@ -429,13 +429,13 @@ mod tests {
     fn sparse_and_dense_deviations_agree() {
         let entries = [0.0, 2.5, 0.0, -1.0, 7.0, 0.0];
         let (Scaling::Standard { scales: full, .. }, _) =
-            Scaling::fit(ScaleMethod::Standard, &dense(1, &entries)).unwrap()
+            Scaling::of(ScaleMethod::Standard, &dense(1, &entries)).unwrap()
         else {
             panic!("standard")
         };
         let rows = Samples::sparse(1, vec![0, 0, 1, 1, 2, 3, 3], vec![0; 3], vec![2.5, -1.0, 7.0]).unwrap();
         let (Scaling::Standard { scales, .. }, _) =
-            Scaling::fit(ScaleMethod::Standard, &AnySamples::F64(rows)).unwrap()
+            Scaling::of(ScaleMethod::Standard, &AnySamples::F64(rows)).unwrap()
         else {
             panic!("standard")
         };
@@ -445,19 +445,19 @@ mod tests {
     #[test]
     fn single_precision_stays_single() {
         let samples = AnySamples::F32(Samples::dense(2, 1, vec![1.0f32, 3.0]).unwrap());
-        let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &samples).unwrap();
+        let (scaling, _) = Scaling::of(ScaleMethod::Standard, &samples).unwrap();
         let AnySamples::F32(scaled) = scaling.apply(samples).unwrap() else { panic!("stays f32") };
         assert_eq!(scaled.stored_values(), [-1.0, 1.0]);
     }
 
     #[test]
     fn what_does_not_fit_is_an_error() {
-        let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &dense(1, &[1.0, 3.0])).unwrap();
+        let (scaling, _) = Scaling::of(ScaleMethod::Standard, &dense(1, &[1.0, 3.0])).unwrap();
         let error = scaling.apply(dense(2, &[1.0, 2.0])).unwrap_err().to_string();
         assert!(error.contains("found 2 columns"), "{error}");
         let rows = Samples::sparse(1, vec![0, 1], vec![0], vec![1.0]).unwrap();
         assert!(scaling.apply(AnySamples::F64(rows)).is_err());
-        assert!(Scaling::fit(ScaleMethod::Standard, &dense(1, &[f64::NAN])).is_err());
+        assert!(Scaling::of(ScaleMethod::Standard, &dense(1, &[f64::NAN])).is_err());
         let narrow = Scaling::Standard { means: vec![0.0], scales: vec![1e-300] };
         let error = narrow.apply(dense(1, &[1e300])).unwrap_err().to_string();
         assert!(error.contains("row 0, column 0"), "{error}");
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn a_scaling_survives_the_model_file() {
-        let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &dense(1, &[0.1, 0.2, 0.7])).unwrap();
+        let (scaling, _) = Scaling::of(ScaleMethod::Standard, &dense(1, &[0.1, 0.2, 0.7])).unwrap();
         let text = serde_json::to_string(&scaling).unwrap();
         assert!(text.contains(r#""method":"standard""#), "{text}");
         assert_eq!(serde_json::from_str::<Scaling>(&text).unwrap(), scaling);

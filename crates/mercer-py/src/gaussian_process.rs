@@ -184,7 +184,7 @@ pub fn gp_classification<'py>(
     prior.check_memory(if classes == 2 { 4 } else { classes + 4 })?;
     let found = job.run(py, |session| -> Result<_, LearnError> {
         let k = prior.matrix(session)?;
-        let laplace = Laplace::fit(&k, codes, classes, start.as_ref(), max_steps, session)?;
+        let laplace = Laplace::at_mode(&k, codes, classes, start.as_ref(), max_steps, session)?;
         let derivative = if derivative {
             let weights = laplace.gradient_weights(&k, session).map_err(GramError::from)?;
             Some(prior.derivative(weights, session)?)

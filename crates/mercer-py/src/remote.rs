@@ -197,7 +197,7 @@ impl RemoteFit {
         let (features, outputs) = (sums.features(), if classes == 2 { 1 } else { classes });
         Self::start(&job, move |asker, session| {
             let rows = RemoteRows { asker, rows, features, outputs };
-            learner.fit_rows(&prepared, &rows, &sums, classes, session)
+            learner.train_on_sums(&prepared, &rows, &sums, classes, session)
         })
     }
 
@@ -241,7 +241,7 @@ impl RemoteFit {
         let (points, targets) = (gp.inducing.unwrap_or(0), moments.means.len());
         Self::start(&job, move |asker, session| {
             let rows = RemoteProcess { asker: &asker, points, outputs: targets };
-            gp.fit_rows(&sample, &moments, &rows, session)
+            gp.train_on_sums(&sample, &moments, &rows, session)
         })
     }
 

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("growth is a column of numbers".into());
     };
 
-    let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &training.features)?;
+    let (scaling, _) = Scaling::of(ScaleMethod::Standard, &training.features)?;
     let scaled = scaling.apply(training.features.view())?;
     let origin = Origin { schema: Some(schema), outputs: vec!["growth".into()], scaling };
     let problem = Problem::new(&scaled, growth).with_origin(origin);

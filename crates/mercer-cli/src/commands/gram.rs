@@ -42,7 +42,7 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     }
     let (names, rows, columns) = read(arguments)?;
     let kernel = settings::kernel(&arguments.kernel, Some(&names))?;
-    let (scaling, _) = Scaling::fit(arguments.input.scale.unwrap_or(ScaleMethod::None), &rows)?;
+    let (scaling, _) = Scaling::of(arguments.input.scale.unwrap_or(ScaleMethod::None), &rows)?;
     let rows = scaling.apply(rows)?;
     let columns = columns.map(|columns| scaling.apply(columns)).transpose()?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);

@@ -108,7 +108,7 @@ impl Job<'_> {
         let (dataset, _) = input::read(arguments.method, path, &arguments.input.read_options())?;
         dataset.notes.iter().for_each(|note| output::note(&arguments.common, note));
         let scale = arguments.input.scale.unwrap_or(ScaleMethod::Standard);
-        let (scaling, _) = Scaling::fit(scale, &dataset.features)?;
+        let (scaling, _) = Scaling::of(scale, &dataset.features)?;
         let targets = match (arguments.method, dataset.targets.as_slice()) {
             (Method::Logistic | Method::Perceptron, [target]) => {
                 decisions(Classes::of(&target.values).0.len())

@@ -39,7 +39,7 @@ fn every_pass_has_the_rows_of_the_file_scaled() {
     assert_eq!((survey.rows, survey.sample.nrows()), (200, 50));
     assert_eq!((survey.targets.as_slice(), survey.constant.as_slice()), (&["y".to_owned()][..], &[2][..]));
     assert_eq!(passes.schema(), Some(&schema));
-    let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &whole.features).unwrap();
+    let (scaling, _) = Scaling::of(ScaleMethod::Standard, &whole.features).unwrap();
     let scaled = scaling.apply(whole.features).unwrap();
     let mut theirs = [0.0; 3];
     for _ in 0..2 {

@@ -47,7 +47,7 @@ pub fn run(arguments: &[String]) {
         let kernel = format!("rbf(gamma={})", 1.0 / d as f64).parse().expect("a kernel");
         for choice in [LandmarkChoice::Uniform, LandmarkChoice::RandomlyPivoted] {
             let landmarks = timed(&format!("landmarks {choice:?}"), || {
-                Landmarks::fit(&kernel, &samples, count, choice, &session).expect("landmarks")
+                Landmarks::choose(&kernel, &samples, count, choice, &session).expect("landmarks")
             });
             if choice == LandmarkChoice::Uniform {
                 let rows = RowFeatures::Landmarks(&landmarks, &session);

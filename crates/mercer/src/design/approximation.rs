@@ -67,7 +67,7 @@ impl Approximation {
     /// depend on the number of their columns only.
     ///
     /// # Errors
-    /// As [`RandomSpec::draw`] and [`Landmarks::fit`].
+    /// As [`RandomSpec::draw`] and [`Landmarks::choose`].
     pub fn of(
         &self,
         kernel: &Kernel,
@@ -82,7 +82,7 @@ impl Approximation {
                 Ok(Fourier { spec, features }.into())
             }
             Self::Nystrom { landmarks, choice } => {
-                Ok(Landmarks::fit(kernel, samples, landmarks, choice, session)?.into())
+                Ok(Landmarks::choose(kernel, samples, landmarks, choice, session)?.into())
             }
         }
     }

@@ -95,12 +95,12 @@ impl AnyLearner {
         Prepared::new(kernel, approximation, admission, rows, session)
     }
 
-    /// Fits a classifier to rows of features that need not be on this machine: see [`Logistic::fit_rows`] and
-    /// [`Svm::fit_rows`].
+    /// Fits a classifier to rows of features that need not be on this machine: see [`Logistic::train_on_sums`] and
+    /// [`Svm::train_on_sums`].
     ///
     /// # Errors
     /// Those of the learner, and if it is not one of these two.
-    pub fn fit_rows(
+    pub fn train_on_sums(
         &self,
         prepared: &Prepared,
         rows: &dyn LabelledRows,
@@ -109,8 +109,8 @@ impl AnyLearner {
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
         match self {
-            Self::Logistic(logistic) => logistic.fit_rows(prepared, rows, sums, classes, session),
-            Self::Svm(svm) => svm.fit_rows(prepared, rows, sums, classes, session),
+            Self::Logistic(logistic) => logistic.train_on_sums(prepared, rows, sums, classes, session),
+            Self::Svm(svm) => svm.train_on_sums(prepared, rows, sums, classes, session),
             _ => Err(LearnError::Unsupported("this learner is not a classifier on approximate features")),
         }
     }

@@ -45,7 +45,7 @@ pub(super) struct ClassFeatures<'a> {
 }
 
 impl ClassFeatures<'_> {
-    /// Fits by `solve`, which receives the features and labels with C·wᵢ as weights.
+    /// Trains by `solve`, which receives the features and labels with C·wᵢ as weights.
     ///
     /// The features are stored if they fit the memory budget together with the sums over them; otherwise, and for a
     /// stream, they are recomputed for each pass.
@@ -53,7 +53,7 @@ impl ClassFeatures<'_> {
     /// # Errors
     /// If a setting is out of range, if the problem's classes or weights do not line up, if the kernel has no such
     /// features, if the sums do not fit the memory budget, or if the session is stopped.
-    pub fn fit(
+    pub fn train(
         &self,
         problem: &Problem<'_>,
         session: &Session<'_>,
@@ -87,7 +87,7 @@ impl ClassFeatures<'_> {
     ///
     /// # Errors
     /// If a setting is out of range or the rows do not have these features, and those of `solve`.
-    pub fn fit_rows(
+    pub fn train_on_sums(
         &self,
         prepared: &Prepared,
         rows: &dyn LabelledRows,

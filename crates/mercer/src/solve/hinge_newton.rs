@@ -92,7 +92,7 @@ impl HingeNewton<'_> {
     ///
     /// # Panics
     /// If there is not a side and a bound for each row, or a start weight for each feature.
-    pub fn fit(
+    pub fn solve(
         &self,
         (weights, intercept): (Vec<f64>, f64),
         tolerance: f64,

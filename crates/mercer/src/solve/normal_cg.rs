@@ -89,7 +89,7 @@ impl NormalCg<'_> {
     ///
     /// # Errors
     /// If all weights are 0, or if `watch` asks to stop.
-    pub fn fit(
+    pub fn solve(
         &self,
         lambda: f64,
         sample: &NormalEquations,
@@ -114,7 +114,7 @@ impl NormalCg<'_> {
             rhs: &first.cross,
             preconditioner: &OfSample { factor: &factor, share },
         };
-        let (weights, mut report) = match self.solve(&problem, watch) {
+        let (weights, mut report) = match self.conjugate_gradients(&problem, watch) {
             Ok(Some(solved)) => solved,
             Err(SolveError::Stopped(_)) => return Err(operator.failure()),
             Ok(None) | Err(_) => return Ok(None),
@@ -125,12 +125,12 @@ impl NormalCg<'_> {
         }
         (report.status, report.reasons) = (Status::Converged, Vec::new());
         let (fit, squared_errors) = first.finish(weights, lambda);
-        let (of_sample, effective_dimension) = (factor.fit(watch)?, factor.effective_dimension(watch)?);
+        let (of_sample, effective_dimension) = (factor.solution(watch)?, factor.effective_dimension(watch)?);
         Ok(Some(NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension }))
     }
 
     /// Solves while the number of passes so far plus the estimated remaining ones is within the limit.
-    fn solve(
+    fn conjugate_gradients(
         &self,
         problem: &CgProblem<'_>,
         watch: &dyn Watch,

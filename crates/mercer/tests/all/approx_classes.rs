@@ -278,7 +278,7 @@ fn sums_over_parts_of_the_rows_give_the_same_classifier() {
                 LabelledDesign { design, labels: Labelled { codes, outputs, weights } }
             });
             let labelled = InParts(labelled.collect());
-            let found = learner.fit_rows(&prepared, &labelled, &sums[0], classes, &session).unwrap();
+            let found = learner.train_on_sums(&prepared, &labelled, &sums[0], classes, &session).unwrap();
             let difference =
                 largest_difference(&found.predict(&samples).unwrap(), &expected.predict(&samples).unwrap());
             // The machine stops where its objective is within a tolerance of the minimum, which sums in another order reach at
@@ -294,6 +294,6 @@ fn sums_over_parts_of_the_rows_give_the_same_classifier() {
     let prepared = ridge.prepare((&samples, rows as u64), &session).unwrap();
     let none = InParts(vec![]);
     let error =
-        ridge.fit_rows(&prepared, &none, &NormalEquations::new(features, 0), 2, &session).unwrap_err();
+        ridge.train_on_sums(&prepared, &none, &NormalEquations::new(features, 0), 2, &session).unwrap_err();
     assert!(matches!(error, LearnError::Unsupported(_)), "{error}");
 }

@@ -154,7 +154,7 @@ fn designs_are_the_matrices_of_their_features() {
 fn crossed_kernel_values_are_the_features_of_landmarks() {
     let (samples, session) = (samples(), Session::default());
     let kernel = "matern(nu=1.5)".parse().unwrap();
-    let landmarks = Landmarks::fit(&kernel, &samples, 25, Default::default(), &session).unwrap();
+    let landmarks = Landmarks::choose(&kernel, &samples, 25, Default::default(), &session).unwrap();
     let rows = Recomputed::new(RowFeatures::Landmarks(&landmarks, &session), &samples).unwrap();
     let phi = Held::of(&rows, &session).unwrap().values().clone().into_f64();
     let (queries, centres) = (session.load(&samples).unwrap(), session.load(landmarks.landmarks()).unwrap());
@@ -247,7 +247,7 @@ fn a_step_of_conjugate_gradients_reads_the_rows_once() {
         intercept: Intercept::Centred,
         passes: 60,
     };
-    let fit = problem.fit(0.1, &sums[0], &session).unwrap().unwrap();
+    let fit = problem.solve(0.1, &sums[0], &session).unwrap().unwrap();
     let expected = sums[0].ridge(0.1, Intercept::Centred, &session).unwrap();
     assert_close("weights", fit.fit.weights.entries(), expected.weights.entries(), 1e-6);
     let passes = design.passes.into_inner();

@@ -190,7 +190,7 @@ fn a_model_of_very_many_columns_is_saved() {
     let columns = 3_000;
     let row: Vec<f64> = (0..columns).map(|j| 1.0 / (j as f64 + 3.0)).collect();
     let x = dense(columns, row.iter().copied().chain(row.iter().map(|v| v * v)).collect());
-    let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &x).unwrap();
+    let (scaling, _) = Scaling::of(ScaleMethod::Standard, &x).unwrap();
     let y = Matrix::from_entries(2, 1, vec![0.0, 1.0]);
     let mut model =
         Ridge::new(kernel("linear")).lambda(1.0).fit(scaling.apply(x.view()).unwrap(), &y).unwrap().model;

@@ -224,7 +224,7 @@ fn rows_in_parts_give_the_process_of_all_rows() {
         RowBlocks::new(&start.kernel, &start.points, &samples, &targets, Some(&weights), &session).unwrap()
     };
     let halves = Halves([part(0..50), part(50..120)]);
-    let parts = gp.fit_rows(&problem, &moments, &halves, &session).unwrap();
+    let parts = gp.train_on_sums(&problem, &moments, &halves, &session).unwrap();
     let value = |fitted: &mercer::learn::Fitted| fitted.facts.number("log_likelihood").unwrap();
     assert!((value(&whole) - value(&parts)).abs() < 1e-6 * value(&whole).abs().max(1.0));
     assert_eq!(whole.model.predictor.ncols(), parts.model.predictor.ncols());

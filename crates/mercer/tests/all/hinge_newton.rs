@@ -30,7 +30,7 @@ impl Problem {
     fn fit(&self, intercept: Intercept, tolerance: f64) -> HingeFit {
         let held = Held::from(Values::F64(self.phi.clone()));
         let machine = HingeNewton { rows: &held, positive: &self.positive, bounds: &self.bounds, intercept };
-        machine.fit((vec![0.0; self.phi.ncols()], 0.0), tolerance, 500, &Unwatched).unwrap()
+        machine.solve((vec![0.0; self.phi.ncols()], 0.0), tolerance, 500, &Unwatched).unwrap()
     }
 
     fn sign(&self, i: usize) -> f64 {
@@ -119,7 +119,7 @@ fn the_gap_is_a_bound_at_every_step() {
             bounds: &problem.bounds,
             intercept: Intercept::Centred,
         };
-        let fit = machine.fit((vec![0.0; 20], 0.0), 1e-9, steps, &Unwatched).unwrap();
+        let fit = machine.solve((vec![0.0; 20], 0.0), 1e-9, steps, &Unwatched).unwrap();
         assert_eq!(fit.iterations, steps);
         let above = (problem.objective(&fit.weights, fit.intercept) - minimum) / fit.objective;
         assert!(above <= fit.gap + 1e-12, "after {steps} steps: {above} {}", fit.gap);
@@ -139,7 +139,7 @@ fn features_in_single_precision() {
         bounds: &problem.bounds,
         intercept: Intercept::Centred,
     };
-    let fit = machine.fit((vec![0.0; 40], 0.0), 1e-7, 500, &Unwatched).unwrap();
+    let fit = machine.solve((vec![0.0; 40], 0.0), 1e-7, 500, &Unwatched).unwrap();
     let objective = problem.objective(&fit.weights, fit.intercept);
     assert!((objective / problem.minimum() - 1.0).abs() < 2e-7, "{fit:?}");
 }

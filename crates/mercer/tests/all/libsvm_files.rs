@@ -202,7 +202,7 @@ fn machines(svm: &Svm, samples: &AnySamples<'_>, codes: &[usize], classes: usize
 
 fn fitted(kernel: &str, scale: ScaleMethod, classes: usize) -> (AnySamples<'static>, Model) {
     let (raw, codes) = spirals(classes);
-    let (scaling, _) = Scaling::fit(scale, &raw).unwrap();
+    let (scaling, _) = Scaling::of(scale, &raw).unwrap();
     let scaled = scaling.apply(raw.view()).unwrap();
     let svm = Svm::new(kernel.parse::<Kernel>().unwrap(), Machine::Svc { c: 2.0 });
     let found = machines(&svm, &scaled, &codes, classes);

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 fn model(samples: AnySamples<'static>, bias: Intercept) -> Model {
     let n = samples.nrows();
     let y = Matrix::from_entries(n, 2, (0..2 * n).map(|k| (k as f64).cos()).collect());
-    let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &samples).unwrap();
+    let (scaling, _) = Scaling::of(ScaleMethod::Standard, &samples).unwrap();
     let scaled = scaling.apply(samples).unwrap();
     let kernel: Kernel = "0.5*rbf(sigma=0.3) + matern(nu=2.5, length=2)".parse().unwrap();
     let (expansion, report) =

@@ -50,7 +50,8 @@ fn all_rows_as_landmarks_give_the_kernel_itself() {
     let samples = dense(150, 4, 1);
     for text in ["rbf(sigma=2)", "laplacian", "matern(nu=1.5)", "arccos", "rbf + 0.5*cosine"] {
         for choice in CHOICES {
-            let features = Landmarks::fit(&kernel(text), &samples, 150, choice, &Session::default()).unwrap();
+            let features =
+                Landmarks::choose(&kernel(text), &samples, 150, choice, &Session::default()).unwrap();
             let error = error_of(&features, &samples, 500, 0);
             assert!(error.largest < 1e-7, "{text} {choice:?}: {}", error.largest);
         }
@@ -87,7 +88,8 @@ fn more_landmarks_and_better_landmarks_have_less_error() {
     let error = |choice, count: usize| {
         let of_seed = |seed| {
             let features =
-                Landmarks::fit(&rbf, &samples, count, choice, &Session::default().with_seed(seed)).unwrap();
+                Landmarks::choose(&rbf, &samples, count, choice, &Session::default().with_seed(seed))
+                    .unwrap();
             error_of(&features, &samples, 4000, 1).relative
         };
         (0..5).map(of_seed).sum::<f64>() / 5.0
@@ -143,7 +145,7 @@ fn sparse_and_single_precision_samples_have_the_same_features() {
 #[test]
 fn parts_give_back_the_features() {
     let samples = dense(40, 3, 6);
-    let features = Landmarks::fit(
+    let features = Landmarks::choose(
         &kernel("rbf"),
         &samples,
         12,
@@ -170,9 +172,14 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     for choice in CHOICES {
         let run = |threads| {
             pool::with(Some(threads), || {
-                let features =
-                    Landmarks::fit(&kernel("rbf"), &samples, 100, choice, &Session::default().with_seed(3))
-                        .unwrap();
+                let features = Landmarks::choose(
+                    &kernel("rbf"),
+                    &samples,
+                    100,
+                    choice,
+                    &Session::default().with_seed(3),
+                )
+                .unwrap();
                 transform(&features, &samples, Precision::Single, &Session::default()).unwrap()
             })
         };
@@ -184,8 +191,9 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn bad_input_is_refused() {
     let samples = dense(10, 2, 8);
-    let fit =
-        |count| Landmarks::fit(&kernel("rbf"), &samples, count, LandmarkChoice::Uniform, &Session::default());
+    let fit = |count| {
+        Landmarks::choose(&kernel("rbf"), &samples, count, LandmarkChoice::Uniform, &Session::default())
+    };
     for count in [0, 11] {
         let error = fit(count).unwrap_err();
         assert!(error.to_string().contains("from 1 to the number of samples, 10"), "{error}");
@@ -195,10 +203,10 @@ fn bad_input_is_refused() {
         transform(&features, &dense(3, 4, 0), Precision::Double, &Session::default()),
         Err(DesignError::Columns { found: 4, expected: 2 })
     ));
-    let zero = Landmarks::fit(&kernel("0*rbf"), &samples, 5, LandmarkChoice::Uniform, &Session::default());
+    let zero = Landmarks::choose(&kernel("0*rbf"), &samples, 5, LandmarkChoice::Uniform, &Session::default());
     assert_eq!(zero.unwrap_err(), DesignError::NoRank);
     let undefined =
-        Landmarks::fit(&kernel("log(<x,z>)"), &samples, 5, LandmarkChoice::Uniform, &Session::default());
+        Landmarks::choose(&kernel("log(<x,z>)"), &samples, 5, LandmarkChoice::Uniform, &Session::default());
     assert!(matches!(undefined.unwrap_err(), DesignError::KernelValue { .. }));
     let tolerance = Landmarks::with_landmarks(&kernel("rbf"), &samples, Some(f64::NAN), &Session::default());
     assert!(matches!(tolerance.unwrap_err(), DesignError::Parameter { .. }));

@@ -237,7 +237,7 @@ fn landmarks_give_the_answer_of_nystrom_features() {
             assert_eq!((report.status, found.centres.nrows()), (Status::Converged, 50), "{report:?}");
             assert!(report.iterations < 60, "{report:?}");
             let landmarks =
-                Landmarks::fit(&matern(), &samples, 50, LandmarkChoice::Uniform, &session).unwrap();
+                Landmarks::choose(&matern(), &samples, 50, LandmarkChoice::Uniform, &session).unwrap();
             let features = landmarks.into();
             let mut equations = NormalEquations::new(50, 2);
             let into = (&Parts::All, slice::from_mut(&mut equations));

@@ -55,7 +55,7 @@ impl Landmarks {
     /// # Errors
     /// If there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), or if
     /// the session is stopped.
-    pub fn fit(
+    pub fn choose(
         kernel: &Kernel,
         samples: &AnySamples<'_>,
         count: usize,

@@ -40,7 +40,7 @@ impl ClassProcess<'_> {
         let mut k = Matrix::zeros(n, n);
         gram.fill(Part::Full, k.entries_mut().into(), &session.part()).map_err(GramError::from)?;
         let start = self.last.as_ref();
-        match Laplace::fit(&k, self.codes, self.classes, start, STEPS, &session.part()) {
+        match Laplace::at_mode(&k, self.codes, self.classes, start, STEPS, &session.part()) {
             Ok(laplace) => {
                 self.last = Some(laplace.coefficients().clone());
                 Ok(Some((k, laplace)))

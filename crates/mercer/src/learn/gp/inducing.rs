@@ -214,7 +214,7 @@ impl Gp {
     ///
     /// # Errors
     /// As [`process_start`](Self::process_start), and those of `rows`.
-    pub fn fit_rows(
+    pub fn train_on_sums(
         &self,
         sample: &Problem<'_>,
         moments: &TargetMoments,

@@ -26,7 +26,7 @@ impl Logistic {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let features = self.class_features(kernel, approximation);
-        features.fit(problem, session, |rows| {
+        features.train(problem, session, |rows| {
             let sums = sums(rows.design, rows.labels.weights, session)?;
             let settings = features.settings(self.tol);
             Ok(minimise(&rows, Loss::Logistic, &sums, &settings, None, session)?)
@@ -42,7 +42,7 @@ impl Logistic {
     /// # Errors
     /// If the learner is not on an approximation, if a setting is out of range, if the sums do not fit the features, or
     /// if the session is stopped.
-    pub fn fit_rows(
+    pub fn train_on_sums(
         &self,
         prepared: &Prepared,
         rows: &dyn LabelledRows,
@@ -52,7 +52,7 @@ impl Logistic {
     ) -> Result<Fitted, LearnError> {
         let (kernel, approximation) = self.lift.approximation()?;
         let features = self.class_features(kernel, approximation);
-        let answer = features.fit_rows(prepared, rows, || {
+        let answer = features.train_on_sums(prepared, rows, || {
             let settings = features.settings(self.tol);
             Ok(minimise(rows, Loss::Logistic, sums, &settings, None, session)?)
         })?;

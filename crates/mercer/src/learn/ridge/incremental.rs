@@ -143,7 +143,7 @@ impl Ridge {
         for (lambda, group) in targets_by_lambda(&self.lambda, targets) {
             let store = |order, lower| session.engine().symmetric(order, lower);
             let factor = sums.factor_in(lambda, self.intercept, &store, session)?;
-            let fit = factor.fit(session)?;
+            let fit = factor.solution(session)?;
             all.residual = all.residual.max(factor.residual(&fit));
             all.take(&fit, factor.effective_dimension(session)?, &group);
         }

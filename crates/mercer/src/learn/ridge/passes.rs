@@ -106,7 +106,7 @@ impl Ridge {
             let entries = (0..targets.nrows()).flat_map(of_row).collect();
             let of_group = Matrix::from_entries(targets.nrows(), group.len(), entries);
             let system = NormalCg { design, targets: &of_group, weights, intercept: self.intercept, passes };
-            let Some(found) = system.fit(*lambda, sample, session)? else { return Ok(None) };
+            let Some(found) = system.solve(*lambda, sample, session)? else { return Ok(None) };
             let NormalCgFit { fit, squared_errors, report, of_sample, effective_dimension } = found;
             solution.take(&of_sample, effective_dimension, group);
             for (place, &o) in group.iter().enumerate() {

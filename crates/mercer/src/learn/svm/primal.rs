@@ -34,7 +34,7 @@ impl Svm {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let features = self.class_features(kernel, approximation)?;
-        features.fit(problem, session, |rows| {
+        features.train(problem, session, |rows| {
             let LabelledDesign { design, labels } = rows;
             if design.access() == Access::Held {
                 return features.machines(design, labels, session);
@@ -53,7 +53,7 @@ impl Svm {
     /// # Errors
     /// If this is not C-classification without probabilities on an approximation, if a setting is out of range, if the
     /// sums do not fit the features, or if the session is stopped.
-    pub fn fit_rows(
+    pub fn train_on_sums(
         &self,
         prepared: &Prepared,
         rows: &dyn LabelledRows,
@@ -63,7 +63,8 @@ impl Svm {
     ) -> Result<Fitted, LearnError> {
         let (kernel, approximation) = self.lift.approximation()?;
         let features = self.class_features(kernel, approximation)?;
-        let answer = features.fit_rows(prepared, rows, || features.smoothed_machine(rows, sums, session))?;
+        let answer =
+            features.train_on_sums(prepared, rows, || features.smoothed_machine(rows, sums, session))?;
         let count = (rows.nrows(), Origin::default());
         Ok(Fitted::of_rows(self, count, Some(unnamed(classes)), session, answer))
     }
@@ -113,7 +114,7 @@ impl ClassFeatures<'_> {
                 intercept: self.intercept,
             };
             let start = (0..d).map(|j| weights.row(j)[k]).collect();
-            let fit = machine.fit((start, intercepts[k]), AIM * self.tol, self.max_iter, session)?;
+            let fit = machine.solve((start, intercepts[k]), AIM * self.tol, self.max_iter, session)?;
             fit.weights.iter().enumerate().for_each(|(j, w)| weights.row_mut(j)[k] = *w);
             intercepts[k] = fit.intercept;
             objective += fit.objective;

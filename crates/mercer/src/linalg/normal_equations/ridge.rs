@@ -56,7 +56,7 @@ impl NormalEquations {
         intercept: Intercept,
         watch: &dyn Watch,
     ) -> Result<LinearFit, NormalEquationsError> {
-        self.factor(lambda, intercept, watch)?.fit(watch)
+        self.factor(lambda, intercept, watch)?.solution(watch)
     }
 
     /// The factor that [`ridge`](Self::ridge) uses.
@@ -201,7 +201,7 @@ struct Means {
 
 impl Means {
     /// The fit with these weights: b = ȳ − ⟨φ̄,β⟩.
-    fn fit(&self, weights: Matrix<f64>) -> LinearFit {
+    fn with_intercepts(&self, weights: Matrix<f64>) -> LinearFit {
         let mut intercepts = self.targets.clone();
         for (k, mean) in self.features.iter().enumerate() {
             intercepts.iter_mut().zip(weights.row(k)).for_each(|(b, w)| *b -= mean * w);
@@ -242,10 +242,10 @@ impl RidgeFactor<'_> {
     ///
     /// # Errors
     /// If `watch` asks to stop.
-    pub fn fit(&self, watch: &dyn Watch) -> Result<LinearFit, NormalEquationsError> {
+    pub fn solution(&self, watch: &dyn Watch) -> Result<LinearFit, NormalEquationsError> {
         let mut weights = self.cross.clone();
         self.factor.solve(&mut weights, watch)?;
-        Ok(self.means.fit(weights))
+        Ok(self.means.with_intercepts(weights))
     }
 
     /// (G + λI)⁻¹ applied to each column of `rhs`, in place.
@@ -331,7 +331,7 @@ impl RidgePath {
     ///
     /// # Errors
     /// If λ is negative, or 0 and the features are linearly dependent, or below the rounding error of the sums.
-    pub fn fit(&self, lambda: f64) -> Result<LinearFit, NormalEquationsError> {
+    pub fn solution(&self, lambda: f64) -> Result<LinearFit, NormalEquationsError> {
         check_lambda(lambda)?;
         if lambda == 0.0 && self.rank() < self.eigen.values.len() {
             return Err(self.rank_deficient());
@@ -343,7 +343,7 @@ impl RidgePath {
         for (k, m) in self.eigen.values.iter().enumerate() {
             shrunk.row_mut(k).iter_mut().for_each(|v| *v /= m + lambda);
         }
-        Ok(self.means.fit(product(products::view(&self.eigen.vectors).transpose(), &shrunk)))
+        Ok(self.means.with_intercepts(product(products::view(&self.eigen.vectors).transpose(), &shrunk)))
     }
 
     fn rank_deficient(&self) -> NormalEquationsError {

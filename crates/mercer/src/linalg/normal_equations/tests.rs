@@ -57,7 +57,7 @@ fn the_fit_is_where_the_gradient_vanishes() {
         for lambda in [0.5, 30.0] {
             let fit = equations.ridge(lambda, Intercept::Centred, &Unwatched).unwrap();
             assert!(gradient(&fit, &parts, lambda) < 1e-9, "{d} {lambda}");
-            assert!(close(&fit, &path.fit(lambda).unwrap(), 1e-10));
+            assert!(close(&fit, &path.solution(lambda).unwrap(), 1e-10));
         }
     }
 }
@@ -205,6 +205,6 @@ fn bad_input_is_named() {
     let error = equations.ridge(0.0, Intercept::Centred, &Unwatched).unwrap_err();
     assert!(matches!(error, NormalEquationsError::RankDeficient { rank: 3, features: 4, .. }), "{error}");
     let path = equations.ridge_path(Intercept::Centred).unwrap();
-    assert!(path.fit(0.0).is_err() && path.fit(-1.0).is_err() && path.fit(f64::NAN).is_err());
-    assert!(path.fit(1e-3).is_ok() && (path.effective_dimension(1e-9) - 3.0).abs() < 1e-6);
+    assert!(path.solution(0.0).is_err() && path.solution(-1.0).is_err() && path.solution(f64::NAN).is_err());
+    assert!(path.solution(1e-3).is_ok() && (path.effective_dimension(1e-9) - 3.0).abs() < 1e-6);
 }

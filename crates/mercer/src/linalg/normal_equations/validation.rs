@@ -22,7 +22,7 @@ impl RidgePath {
     ) -> Result<Vec<Option<Vec<f64>>>, NormalEquationsError> {
         let at = |&lambda: &f64| {
             watch.check()?;
-            match self.fit(lambda) {
+            match self.solution(lambda) {
                 Ok(fit) => held_out.squared_errors(&fit).map(Some),
                 Err(NormalEquationsError::RankDeficient { .. } | NormalEquationsError::Indefinite { .. }) => {
                     Ok(None)

@@ -56,7 +56,7 @@ impl Laplace {
     ///
     /// # Errors
     /// If shapes do not fit, if K is not finite or not positive semidefinite, or if `watch` asks to stop.
-    pub fn fit(
+    pub fn at_mode(
         k: &Matrix<f64>,
         codes: &[usize],
         classes: usize,
@@ -190,7 +190,7 @@ impl Latent {
     /// The variances at the mode that has these coefficients, as [`Laplace::coefficients`] returns them.
     ///
     /// # Errors
-    /// As [`Laplace::fit`].
+    /// As [`Laplace::at_mode`].
     pub fn at_mode(
         k: &Matrix<f64>,
         coefficients: &Matrix<f64>,

@@ -40,10 +40,10 @@ fn gradients_are_those_of_finite_differences() {
         for (factor, width) in [(1.0f64, 1.0f64), (20.0, 0.7), (3.0, 2.5)] {
             let value = |log_factor: f64, log_width: f64| {
                 let (k, _) = kernel(n, log_factor.exp(), log_width.exp());
-                Laplace::fit(&k, &codes, classes, None, 100, &Unwatched).unwrap().log_likelihood()
+                Laplace::at_mode(&k, &codes, classes, None, 100, &Unwatched).unwrap().log_likelihood()
             };
             let (k, derivatives) = kernel(n, factor, width);
-            let fit = Laplace::fit(&k, &codes, classes, None, 100, &Unwatched).unwrap();
+            let fit = Laplace::at_mode(&k, &codes, classes, None, 100, &Unwatched).unwrap();
             assert!(fit.converged() && fit.iterations() < 30, "{classes} classes: {}", fit.iterations());
             let weights = fit.gradient_weights(&k, &Unwatched).unwrap();
             let (t, h) = ([factor.ln(), width.ln()], 1e-4);
@@ -70,15 +70,16 @@ fn the_mode_is_stationary() {
     for classes in [2, 5] {
         let codes = codes(n, classes);
         let (k, _) = kernel(n, 30.0, 1.5);
-        let fit = Laplace::fit(&k, &codes, classes, None, 100, &Unwatched).unwrap();
+        let fit = Laplace::at_mode(&k, &codes, classes, None, 100, &Unwatched).unwrap();
         let at = Point::at(&k, &codes, fit.coefficients().clone());
         let pairs = at.gradient.entries().iter().zip(fit.coefficients().entries());
         let worst = pairs.map(|(g, a)| (g - a).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-10, "{classes} classes: {worst}");
         // From the answer of another kernel, the same mode.
         let (other, _) = kernel(n, 10.0, 1.0);
-        let start = Laplace::fit(&other, &codes, classes, None, 100, &Unwatched).unwrap();
-        let again = Laplace::fit(&k, &codes, classes, Some(start.coefficients()), 100, &Unwatched).unwrap();
+        let start = Laplace::at_mode(&other, &codes, classes, None, 100, &Unwatched).unwrap();
+        let again =
+            Laplace::at_mode(&k, &codes, classes, Some(start.coefficients()), 100, &Unwatched).unwrap();
         assert!((again.log_likelihood() - fit.log_likelihood()).abs() < 1e-9);
     }
 }
@@ -93,7 +94,7 @@ fn determinants_and_covariances_are_those_of_the_definition() {
         let (all, _) = kernel(n + 1, 4.0, 1.2);
         let mut k = Matrix::zeros(n, n);
         (0..n).for_each(|i| k.row_mut(i).copy_from_slice(&all.row(i)[..n]));
-        let fit = Laplace::fit(&k, &codes, classes, None, 100, &Unwatched).unwrap();
+        let fit = Laplace::at_mode(&k, &codes, classes, None, 100, &Unwatched).unwrap();
         let at = Point::at(&k, &codes, fit.coefficients().clone());
         // W and K over all functions: index c·n + i.
         let size = n * outputs;
@@ -212,10 +213,10 @@ fn probabilities_are_averages_over_the_latent_functions() {
 fn bad_matrices_are_refused() {
     let codes = [0, 1, 0];
     let indefinite = Matrix::from_entries(3, 3, vec![1.0, 90.0, 0.0, 90.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
-    let error = Laplace::fit(&indefinite, &codes, 2, None, 100, &Unwatched).err();
+    let error = Laplace::at_mode(&indefinite, &codes, 2, None, 100, &Unwatched).err();
     assert!(matches!(error, Some(SolveError::NegativePivot { .. })), "{error:?}");
     let nan = Matrix::from_entries(3, 3, vec![f64::NAN; 9]);
-    assert_eq!(Laplace::fit(&nan, &codes, 2, None, 100, &Unwatched).err(), Some(SolveError::NotFinite));
-    let error = Laplace::fit(&nan, &[0, 1], 2, None, 100, &Unwatched).err();
+    assert_eq!(Laplace::at_mode(&nan, &codes, 2, None, 100, &Unwatched).err(), Some(SolveError::NotFinite));
+    let error = Laplace::at_mode(&nan, &[0, 1], 2, None, 100, &Unwatched).err();
     assert!(matches!(error, Some(SolveError::Shape { .. })), "{error:?}");
 }
