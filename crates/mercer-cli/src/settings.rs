@@ -82,20 +82,32 @@ pub fn is_precomputed(arguments: &Fit) -> bool {
 }
 
 fn lift(arguments: &Fit, names: Option<&[String]>) -> Result<Lift, Failure> {
-    if let Some(text) = &arguments.features {
+    lifted(arguments.features.as_deref(), arguments.approx, || {
+        // The kernel value with training row i is the inner product with the unit vector of column i.
+        let text = if is_precomputed(arguments) { Some("linear") } else { arguments.kernel.as_deref() };
+        let kernel = text.map(|text| kernel(text, names)).transpose()?;
+        let kernel = kernel.unwrap_or_else(|| default_kernel(arguments.method));
+        if !kernel.tunables()?.is_empty() {
+            return Err(Failure::usage("the kernel has an unknown value `?`")
+                .hint("use `mercer tune` to search, or give a number or `auto`"));
+        }
+        Ok(kernel)
+    })
+}
+
+/// The features, or the kernel with its approximation.
+pub fn lifted(
+    features: Option<&str>,
+    approx: Option<Approx>,
+    kernel: impl FnOnce() -> Result<Kernel, Failure>,
+) -> Result<Lift, Failure> {
+    if let Some(text) = features {
         let map =
             text.parse::<FeatureMap>().map_err(|error| Failure::usage(format!("in --features: {error}")));
         return map.map(Lift::from);
     }
-    // The kernel value with training row i is the inner product with the unit vector of column i.
-    let text = if is_precomputed(arguments) { Some("linear") } else { arguments.kernel.as_deref() };
-    let kernel = text.map(|text| kernel(text, names)).transpose()?;
-    let kernel = kernel.unwrap_or_else(|| default_kernel(arguments.method));
-    if !kernel.tunables()?.is_empty() {
-        return Err(Failure::usage("the kernel has an unknown value `?`")
-            .hint("use `mercer tune` to search, or give a number or `auto`"));
-    }
-    Ok(match arguments.approx {
+    let kernel = kernel()?;
+    Ok(match approx {
         None | Some(Approx::Exact) => kernel.into(),
         Some(Approx::Auto) => Lift::Auto(kernel),
         Some(Approx::As(approximation)) => (kernel, approximation).into(),
@@ -227,14 +239,7 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
 }
 
 fn svm(arguments: &Fit, lift: Lift) -> Svm {
-    let (c, nu) = (arguments.c.unwrap_or(1.0), arguments.nu.unwrap_or(0.5));
-    let machine = match arguments.method {
-        Method::NuSvc => Machine::NuSvc { nu },
-        Method::Svr => Machine::Svr { c, epsilon: arguments.epsilon.unwrap_or(0.1) },
-        Method::NuSvr => Machine::NuSvr { c, nu },
-        Method::OneClass => Machine::OneClass { nu },
-        _ => Machine::Svc { c },
-    };
+    let machine = Machine::of(arguments.method, arguments.c, arguments.nu, arguments.epsilon);
     let usual = SvmSettings::default();
     let one_vs_rest = arguments.multiclass == Some(Multiclass::OneVsRest);
     Svm::on(lift, machine)
@@ -278,19 +283,31 @@ fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
         ("budget", arguments.budget.is_some()),
         ("multiclass", arguments.multiclass.is_some()),
     ];
-    for (flag, _) in flags.into_iter().filter(|(_, given)| *given) {
+    refuse(&flags, methods_of, arguments.method, "")
+}
+
+/// Rejects flags that were given, by their names, for methods that `methods_of` does not list; `task` stands before the method.
+pub fn refuse(
+    flags: &[(&str, bool)],
+    methods_of: fn(&str) -> Option<&'static [Method]>,
+    method: Method,
+    task: &str,
+) -> Result<(), Failure> {
+    for (flag, _) in flags.iter().filter(|(_, given)| *given) {
         let Some(methods) = methods_of(flag) else { continue };
-        if !methods.contains(&arguments.method) {
+        if !methods.contains(&method) {
             let those: Vec<String> = methods.iter().map(Method::to_string).collect();
-            let (method, those) = (arguments.method, those.join(", "));
-            let dashes = if flag == "k" { "-" } else { "--" };
+            let (dashes, those) = (if *flag == "k" { "-" } else { "--" }, those.join(", "));
             return Err(Failure::usage(format!(
-                "{dashes}{flag} does not apply to {method}; it is for {those}"
+                "{dashes}{flag} does not apply to {task}{method}; it is for {those}"
             )));
         }
     }
     Ok(())
 }
+
+/// The message about a kind of bias that an approximation does not have.
+pub const BIAS_OF_APPROX: &str = "--approx supports --bias centred and none only";
 
 /// Rejects values that the method does not support, and contradictory flags.
 fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
@@ -337,10 +354,7 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
         (precomputed && !vectors, "--kernel precomputed is supported by support vector machines only"),
         (precomputed && approximate, "--approx cannot be used with precomputed kernel values"),
         (approximate && arguments.features.is_some(), "--approx cannot be combined with --features"),
-        (
-            approximate && arguments.bias == Some(Intercept::Column),
-            "--approx supports --bias centred and none only",
-        ),
+        (approximate && arguments.bias == Some(Intercept::Column), BIAS_OF_APPROX),
         (
             approximate
                 && ridge

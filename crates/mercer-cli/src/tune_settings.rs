@@ -1,6 +1,5 @@
 //! The arguments of `tune` as a search of the library.
 
-use mercer::design::FeatureMap;
 use mercer::kernel::SearchSpace;
 use mercer::learn::search::Shared;
 use mercer::learn::svm::{Machine, Svm};
@@ -10,7 +9,7 @@ use mercer::select::Values;
 
 use crate::args::{Approx, Criterion, Tune, tuned_methods_of};
 use crate::failure::Failure;
-use crate::settings::kernel;
+use crate::settings::{BIAS_OF_APPROX, kernel, lifted, refuse};
 
 /// The search, in addition to the `?` of the kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,17 +76,15 @@ fn learner(arguments: &Tune, second: f64, names: Option<&[String]>) -> Result<An
     let admission = if arguments.assume_psd { Admission::Assume } else { Admission::Check };
     let weights = arguments.class_weight.clone().unwrap_or_default();
     let lift = lift(arguments, names)?;
-    let svm = |lift: Lift, machine| Svm::on(lift, machine).admission(admission).class_weight(weights.clone());
     Ok(match (arguments.method, lift) {
         (Method::Knn, _) => Knn::default().into(),
         (Method::Smoother, Lift::Kernel(kernel)) => Smoother::new(kernel).into(),
         (Method::Perceptron, lift) => Perceptron::on(lift).admission(admission).into(),
         (Method::Logistic, lift) => Logistic::on(lift).admission(admission).class_weight(weights).into(),
-        (Method::Svr, lift) => svm(lift, Machine::Svr { c: 1.0, epsilon: second }).into(),
-        (Method::NuSvr, lift) => svm(lift, Machine::NuSvr { c: 1.0, nu: second }).into(),
-        (Method::NuSvc, lift) => svm(lift, Machine::NuSvc { nu: 0.5 }).into(),
-        (Method::OneClass, lift) => svm(lift, Machine::OneClass { nu: second }).into(),
-        (Method::Svc, lift) => svm(lift, Machine::Svc { c: 1.0 }).into(),
+        (Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass, lift) => {
+            let machine = Machine::of(arguments.method, None, Some(second), Some(second));
+            Svm::on(lift, machine).admission(admission).class_weight(weights).into()
+        }
         (_, lift) => Ridge::on(lift)
             .intercept(arguments.bias.unwrap_or(Intercept::Centred))
             .admission(admission)
@@ -96,17 +93,8 @@ fn learner(arguments: &Tune, second: f64, names: Option<&[String]>) -> Result<An
 }
 
 fn lift(arguments: &Tune, names: Option<&[String]>) -> Result<Lift, Failure> {
-    if let Some(text) = &arguments.features {
-        let map =
-            text.parse::<FeatureMap>().map_err(|error| Failure::usage(format!("in --features: {error}")));
-        return map.map(Lift::from);
-    }
-    let kernel = kernel(arguments.kernel.as_deref().unwrap_or("rbf(sigma=?)"), names)?;
-    Ok(match arguments.approx {
-        None | Some(Approx::Exact) => kernel.into(),
-        Some(Approx::Auto) => Lift::Auto(kernel),
-        Some(Approx::As(approximation)) => (kernel, approximation).into(),
-    })
+    let text = arguments.kernel.as_deref().unwrap_or("rbf(sigma=?)");
+    lifted(arguments.features.as_deref(), arguments.approx, || kernel(text, names))
 }
 
 /// Rejects flags that the method would ignore.
@@ -134,17 +122,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         ("checkpoint", arguments.checkpoint.is_some()),
         ("assume-psd", arguments.assume_psd),
     ];
-    for (flag, _) in flags.into_iter().filter(|(_, given)| *given) {
-        let Some(methods) = tuned_methods_of(flag) else { continue };
-        if !methods.contains(&method) {
-            let those: Vec<String> = methods.iter().map(Method::to_string).collect();
-            let dashes = if flag == "k" { "-" } else { "--" };
-            return Err(Failure::usage(format!(
-                "{dashes}{flag} does not apply to the tuning of {method}; it is for {}",
-                those.join(", ")
-            )));
-        }
-    }
+    refuse(&flags, tuned_methods_of, method, "the tuning of ")?;
     let one_fit = matches!(arguments.criterion, Some(Criterion::Loo | Criterion::Gcv));
     if one_fit && method != Method::Ridge {
         return Err(Failure::usage(format!(
@@ -176,7 +154,7 @@ fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
         Some(Approx::Exact) | None => return Ok(()),
     }
     if arguments.bias == Some(Intercept::Column) {
-        return Err(Failure::usage("--approx supports --bias centred and none only"));
+        return Err(Failure::usage(BIAS_OF_APPROX));
     }
     Ok(())
 }

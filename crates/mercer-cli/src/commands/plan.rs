@@ -184,7 +184,7 @@ impl Job<'_> {
                 let passes = arguments.epochs.unwrap_or(perceptron.passes);
                 perceptron.passes(passes).into()
             }
-            _ => Svm::new(kernel, Machine::Svc { c: 1.0 }).into(),
+            _ => Svm::new(kernel, Machine::of(arguments.method, None, None, None)).into(),
         }
     }
 }

@@ -98,14 +98,8 @@ impl<'a> Job<'a> {
             shrinking: options.shrinking,
             ..SvmSettings::default()
         };
-        let TrainOptions { c, nu, epsilon, .. } = *options;
-        let machine = match options.svm_type {
-            Method::NuSvc => Machine::NuSvc { nu },
-            Method::Svr => Machine::Svr { c, epsilon },
-            Method::NuSvr => Machine::NuSvr { c, nu },
-            Method::OneClass => Machine::OneClass { nu },
-            _ => Machine::Svc { c },
-        };
+        let TrainOptions { svm_type, c, nu, epsilon, .. } = *options;
+        let machine = Machine::of(svm_type, Some(c), Some(nu), Some(epsilon));
         let svm = Svm::new(kernel.clone(), machine)
             .probability(options.probability && options.folds.is_none())
             .admission(Admission::Assume)

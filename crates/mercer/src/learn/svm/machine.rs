@@ -54,6 +54,22 @@ pub enum Machine {
     },
 }
 
+impl Machine {
+    /// The machine of a method, C-classification for those that are not support vector machines. C is 1, ν is ½ and ε is 0.1
+    /// where they are not given.
+    #[must_use]
+    pub fn of(method: Method, c: Option<f64>, nu: Option<f64>, epsilon: Option<f64>) -> Self {
+        let (c, nu, epsilon) = (c.unwrap_or(1.0), nu.unwrap_or(0.5), epsilon.unwrap_or(0.1));
+        match method {
+            Method::NuSvc => Self::NuSvc { nu },
+            Method::Svr => Self::Svr { c, epsilon },
+            Method::NuSvr => Self::NuSvr { c, nu },
+            Method::OneClass => Self::OneClass { nu },
+            _ => Self::Svc { c },
+        }
+    }
+}
+
 /// The rows of one quadratic program; of a classification, the first `positive` are separated from the others.
 pub(super) struct Part {
     pub rows: Vec<usize>,
