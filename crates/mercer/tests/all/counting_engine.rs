@@ -7,15 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::oracle;
 use mercer::data::{AnySamples, Matrix, Samples};
+use mercer::design::Approximation;
 use mercer::gram::{
-    CpuEngine, Ends, Engine, Gram, GramError, KeepRows, KernelGradient, KernelValues, LinearOperator, Metric,
-    Nearest, Part, Resident, RowSums, StoreAs, Stored, TileMut, ValuesMut, ValuesRef, Wanted,
+    BoxProblem, CpuEngine, Descent, Ends, Engine, Gram, GramError, KeepRows, KernelGradient, KernelValues,
+    LinearOperator, LowRankFactor, Metric, Nearest, Part, Penalty, Resident, RowSums, StoreAs, Stored,
+    TileMut, ValuesMut, ValuesRef, Wanted, WaveSums,
 };
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
-    Knn, Learner, Lms, LmsSolver, Logistic, Perceptron, Problem, Ridge, RidgeSolver, Smoother, Targets,
+    Gp, GpSolver, Knn, Learner, Lms, LmsSolver, Logistic, Perceptron, Problem, Ridge, RidgeSolver, Smoother,
+    Targets,
 };
+use mercer::linalg::SymmetricMatrix;
 use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::{Stopped, Watch};
@@ -34,6 +38,10 @@ struct Calls {
     blocks: AtomicU64,
     fills: AtomicU64,
     stores: AtomicU64,
+    /// Matrices to be factored, of the engine or of a kernel.
+    symmetric: AtomicU64,
+    /// Questions for sums over random features.
+    wave_sums: AtomicU64,
 }
 
 fn count(calls: &AtomicU64) {
@@ -52,6 +60,16 @@ struct CountingEngine {
 impl Engine for CountingEngine {
     fn name(&self) -> &'static str {
         "counting"
+    }
+
+    fn symmetric(&self, order: usize, lower: Vec<f64>) -> Box<dyn SymmetricMatrix> {
+        count(&self.calls.symmetric);
+        self.inner.symmetric(order, lower)
+    }
+
+    fn wave_sums(&self) -> Option<&dyn WaveSums> {
+        count(&self.calls.wave_sums);
+        self.inner.wave_sums()
     }
 
     fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {
@@ -205,6 +223,30 @@ impl Gram for Counting<Box<dyn Gram + '_>> {
         Box::new(CountingSums { inner: self.inner.row_sums(columns, keep), calls: &self.calls })
     }
 
+    fn descend(
+        &self,
+        problem: &BoxProblem<'_>,
+        beta: &mut [f64],
+        f: &mut [f64],
+        watch: &dyn Watch,
+    ) -> Result<Option<Descent>, Stopped> {
+        self.inner.descend(problem, beta, f, watch)
+    }
+
+    fn regularised(
+        &self,
+        penalty: Penalty<'_>,
+        precision: Precision,
+        watch: &dyn Watch,
+    ) -> Result<Box<dyn SymmetricMatrix>, Stopped> {
+        count(&self.calls.symmetric);
+        self.inner.regularised(penalty, precision, watch)
+    }
+
+    fn low_rank(&self, rank: usize) -> Result<Box<dyn LowRankFactor>, Stopped> {
+        self.inner.low_rank(rank)
+    }
+
     fn store(&self, form: StoreAs, watch: &dyn Watch) -> Result<Stored, Stopped> {
         count(&self.calls.stores);
         let calls = Arc::clone(&self.calls);
@@ -308,7 +350,15 @@ fn trained(
     format!("{fitted:?} {:?}", fitted.model.predict(z, session).unwrap())
 }
 
-/// All that learn from a kernel matrix or from distances.
+fn gp(gp: &Gp, x: &AnySamples<'_>, z: &AnySamples<'_>, session: &Session<'_>) -> String {
+    trained(&gp.clone().max_iter(3), (x, targets().into()), z, session)
+}
+
+fn process() -> Gp {
+    Gp::new("?*rbf(sigma=?)".parse().unwrap())
+}
+
+/// All that learn from a kernel matrix, from distances, or from features that approximate a kernel.
 const LEARNERS: &[(&str, Fit)] = &[
     ("ridge", |x, z, session| trained(&Ridge::new(kernel()).lambda(0.1), (x, targets().into()), z, session)),
     ("ridge, conjugate gradients", |x, z, session| {
@@ -336,6 +386,28 @@ const LEARNERS: &[(&str, Fit)] = &[
     ("svc, two classes", |x, _, session| {
         svm(Machine::Svc { c: 1.0 }, x, Targets::codes(sides(), 2), session)
     }),
+    ("ridge on landmarks", |x, z, session| {
+        let ridge = Ridge::on((kernel(), Approximation::nystrom(40))).lambda(0.1);
+        trained(&ridge, (x, targets().into()), z, session)
+    }),
+    ("ridge on random features", |x, z, session| {
+        let ridge = Ridge::on((kernel(), Approximation::fourier(40))).lambda(0.1);
+        trained(&ridge, (x, targets().into()), z, session)
+    }),
+    ("logistic on landmarks", |x, z, session| {
+        let logistic = Logistic::on((kernel(), Approximation::nystrom(40))).lambda(0.1);
+        trained(&logistic, (x, Targets::codes(codes(), CLASSES)), z, session)
+    }),
+    ("svc on landmarks", |x, z, session| {
+        let svm = Svm::on((kernel(), Approximation::nystrom(40)), Machine::Svc { c: 1.0 });
+        trained(&svm, (x, Targets::codes(sides(), 2)), z, session)
+    }),
+    ("gp", |x, z, session| gp(&process().solver(GpSolver::Cholesky), x, z, session)),
+    ("gp, conjugate gradients", |x, z, session| gp(&process().solver(GpSolver::Cg), x, z, session)),
+    ("gp, inducing points", |x, z, session| gp(&process().inducing(Some(30)), x, z, session)),
+    ("gp, classes", |x, z, session| {
+        trained(&process().max_iter(1), (x, Targets::codes(sides(), 2)), z, session)
+    }),
     ("k-nn", |x, z, session| trained(&Knn::new(5), (x, targets().into()), z, session)),
     ("smoother", |x, z, session| trained(&Smoother::new(kernel()), (x, targets().into()), z, session)),
     ("nu-svc", |x, _, session| svm(Machine::NuSvc { nu: 0.3 }, x, Targets::codes(sides(), 2), session)),
@@ -360,7 +432,10 @@ fn every_learner_gives_the_same_bits_on_another_engine() {
         let calls = Arc::new(Calls::default());
         let [own, other] = [Session::default(), counting(&calls)].map(|session| fit(&x, &z, &session));
         assert!(own == other, "{name}: {own} is not {other}");
-        assert!(counted(&calls.loads) > 0, "{name} does not use the engine of its session");
+        assert!(
+            counted(&calls.loads) + counted(&calls.wave_sums) > 0,
+            "{name} does not use the engine of its session"
+        );
     }
 }
 
@@ -386,7 +461,7 @@ fn a_direct_solution_fills_the_matrix_once() {
     let calls = Arc::new(Calls::default());
     let ridge = Ridge::new(kernel()).lambda(0.1);
     oracle::train(&ridge, &samples(ROWS, 0), &targets(), None, &counting(&calls)).unwrap();
-    assert_eq!([&calls.loads, &calls.fills, &calls.blocks].map(counted), [1, 1, 0]);
+    assert_eq!([&calls.loads, &calls.symmetric, &calls.fills, &calls.blocks].map(counted), [1, 1, 0, 0]);
 }
 
 #[test]
