@@ -4,6 +4,7 @@
 //! rows of fields, and encoded as numbers. The encoding learnt from the training file is the [`Schema`]: [`read`] fits
 //! it, [`chunks`] applies it.
 
+mod advice;
 mod atomic_file;
 mod categories;
 mod chunks;
