@@ -1,12 +1,19 @@
 //! Votes and probabilities from the outputs of classifiers.
 
 use mercer::data::Matrix;
+use mercer::learn::ClassWeight;
 use mercer::model::{Calibration, Sigmoid, classes_of_pairs, one_vs_rest_decisions, vote};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::errors::value_error;
 use crate::rows::{from_matrix, matrix};
+
+/// The weights of balanced classes of which this much was counted.
+#[pyfunction]
+pub fn balanced_class_weight(py: Python<'_>, counts: Vec<f64>) -> Bound<'_, PyArray1<f64>> {
+    PyArray1::from_vec(py, ClassWeight::balanced(&counts))
+}
 
 /// The class with most votes, for every row of decisions.
 #[pyfunction]

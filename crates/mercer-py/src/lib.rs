@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use super::chunks::{product_rows, row_hashes, sample_rows, sum_losses};
     #[pymodule_export]
-    use super::decisions::{couple_pairs, probabilities, rank_pairs, vote_pairs};
+    use super::decisions::{balanced_class_weight, couple_pairs, probabilities, rank_pairs, vote_pairs};
     #[pymodule_export]
     use super::errors::{IndefiniteMatrix, NotAKernel, SingularMatrix};
     #[pymodule_export]

@@ -194,3 +194,12 @@ def test_what_features_do_not_go_with_is_told():
         with pytest.raises(ValueError, match=message):
             KernelLogisticRegression(**parameters).fit(X, y)
     assert KernelLogisticRegression(approx="auto").fit(X, y).approx_ is None
+
+
+def test_names_of_classes_are_checked_like_those_of_a_support_vector_machine():
+    X = np.random.default_rng(0).random((20, 2))
+    for model in (KernelLogisticRegression(), mercer.SVC()):
+        with pytest.raises(ValueError, match="not in class_weight"):
+            model.set_params(class_weight={7: 2.0}).fit(X, X[:, 0] > 0.5)
+        with pytest.raises(ValueError, match="numbers from 0 on"):
+            model.set_params(class_weight={True: -1.0}).fit(X, X[:, 0] > 0.5)

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import _native
 from mercer._kernel_estimator import KernelEstimator
 
 __all__ = ["KernelClassifier"]
@@ -28,6 +29,21 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
                 f"{self.classes_[0]!r}"
             )
         return codes.ravel().astype(np.uintp)
+
+    def _each_class_weight(self, counts):
+        """The weight of each class, of the rows or the summed weights of each."""
+        if self.class_weight is None:
+            return np.ones(len(self.classes_))
+        if isinstance(self.class_weight, str):
+            return _native.balanced_class_weight(np.asarray(counts, dtype=np.float64).tolist())
+        labels = self.classes_.tolist()
+        each = np.array([self.class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
+        if (each < 0).any() or not np.isfinite(each).all():
+            raise ValueError(f"The 'class_weight' parameter of {type(self).__name__} must hold numbers from 0 on.")
+        unweighted = [label for label in labels if label not in self.class_weight]
+        if unweighted and len(labels) - len(unweighted) != len(self.class_weight):
+            raise ValueError(f"The classes, {unweighted}, are not in class_weight")
+        return each
 
     def decision_function(self, X):
         """f at every row of X.

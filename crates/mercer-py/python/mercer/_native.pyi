@@ -225,6 +225,7 @@ def gp_class_covariances(
     inverses: list[NDArray[np.float64]],
     pooled: NDArray[np.float64],
     cross: NDArray[np.float64],
+def balanced_class_weight(counts: list[float]) -> NDArray[np.float64]: ...
     own: NDArray[np.float64],
     job: dict[str, Any],
 ) -> NDArray[np.float64]: ...

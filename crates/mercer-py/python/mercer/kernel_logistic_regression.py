@@ -184,15 +184,6 @@ class KernelLogisticRegression(KernelClassifier):
         each = self._each_class_weight(np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_)))
         return each[codes] if weights is None else each[codes] * weights
 
-    def _each_class_weight(self, counts):
-        """The weight of each class, of the summed weights of the rows of each."""
-        if self.class_weight is None:
-            return np.ones(len(self.classes_))
-        if isinstance(self.class_weight, str):
-            # A class without weight weighs nothing, however often its rows would count.
-            return counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
-        return np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
-
     def predict_proba(self, X):
         """The probability of each class at every row of X.
 

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::solve::{LinearLossFit, LinearLossSettings};
 
 use super::admission::Admission;
-use super::class_weight::ClassWeight;
+use super::class_weight::{ClassWeight, Counted};
 use super::codes::check_codes;
 use super::cost;
 use super::error::LearnError;
@@ -36,6 +36,8 @@ pub(super) struct ClassFeatures<'a> {
     pub intercept: Intercept,
     /// The weight of each class, by which those of its rows are multiplied.
     pub class_weight: &'a ClassWeight,
+    /// What balanced weights count.
+    pub counted: Counted,
     /// The tolerance, more than 0.
     pub tol: f64,
     /// The most steps.
@@ -66,7 +68,7 @@ impl ClassFeatures<'_> {
         // The check of the memory; the sums themselves are without targets.
         empty_sums(prepared.features.count(columns)?, 0, session)?;
         let class_weight = self.class_weight.resolved(problem.classes())?;
-        let weights = class_weight.combine(codes, classes, problem.weights())?;
+        let weights = class_weight.combine(codes, classes, problem.weights(), self.counted)?;
         check_codes(codes.len(), codes, classes, Some(&weights))?;
         let outputs = if classes == 2 { 1 } else { classes };
         let weights: Vec<f64> = weights.iter().map(|w| self.c * w).collect();

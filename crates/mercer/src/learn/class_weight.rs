@@ -13,7 +13,8 @@ pub enum ClassWeight {
     /// 1 for every class.
     #[default]
     Uniform,
-    /// n/(K·n_c) for class c of K, which has n_c of the n rows: the weights of all classes have the same sum.
+    /// n/(K·n_c) for class c of K, which has n_c of the n rows. As in scikit-learn, logistic regression counts the weights of
+    /// the rows, and support vector machines the rows.
     Balanced,
     /// These, by the names of classes; 1 for others.
     Named(Vec<(String, f64)>),
@@ -22,7 +23,24 @@ pub enum ClassWeight {
     Each(Vec<f64>),
 }
 
+/// What [`ClassWeight::Balanced`] counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::learn) enum Counted {
+    /// Each row once.
+    Rows,
+    /// Each row by its weight.
+    Weights,
+}
+
 impl ClassWeight {
+    /// The weights of [`Balanced`](Self::Balanced) for classes of which this much was counted; a class without any has n/K.
+    #[must_use]
+    pub fn balanced(counts: &[f64]) -> Vec<f64> {
+        let total: f64 = counts.iter().sum();
+        let of = |&count: &f64| total / (counts.len() as f64 * if count > 0.0 { count } else { 1.0 });
+        counts.iter().map(of).collect()
+    }
+
     /// The weights of some of the classes only.
     #[must_use]
     pub fn among(&self, classes: &[usize]) -> Self {
@@ -62,24 +80,29 @@ impl ClassWeight {
         codes: &[usize],
         classes: usize,
         weights: Option<&[f64]>,
+        counted: Counted,
     ) -> Result<Vec<f64>, LearnError> {
-        let by_class = self.by_class(codes, classes)?;
+        let by_class = self.by_class(codes, classes, weights.filter(|_| counted == Counted::Weights))?;
         let own = |i: usize| weights.map_or(1.0, |w| w[i]);
         Ok(codes.iter().enumerate().map(|(i, &code)| by_class[code] * own(i)).collect())
     }
 
-    /// The weight of every class.
+    /// The weight of every class. Rows count by `weights`; once if there are none.
     ///
     /// # Errors
     /// As [`combine`](Self::combine).
-    pub(in crate::learn) fn by_class(&self, codes: &[usize], classes: usize) -> Result<Vec<f64>, LearnError> {
+    pub(in crate::learn) fn by_class(
+        &self,
+        codes: &[usize],
+        classes: usize,
+        weights: Option<&[f64]>,
+    ) -> Result<Vec<f64>, LearnError> {
         match self {
             Self::Uniform => Ok(vec![1.0; classes]),
             Self::Balanced => {
-                let mut counts = vec![0usize; classes];
-                codes.iter().for_each(|&code| counts[code] += 1);
-                let balanced = |&count: &usize| codes.len() as f64 / (classes * count.max(1)) as f64;
-                Ok(counts.iter().map(balanced).collect())
+                let mut counts = vec![0.0; classes];
+                codes.iter().enumerate().for_each(|(i, &code)| counts[code] += weights.map_or(1.0, |w| w[i]));
+                Ok(Self::balanced(&counts))
             }
             Self::Each(given) => {
                 if given.len() != classes {

@@ -295,6 +295,20 @@ fn class_weights_multiply_those_of_the_rows() {
 }
 
 #[test]
+fn balanced_classes_have_the_same_weight() {
+    let problem = Problem::new(60, 3, 5);
+    let weights: Vec<f64> = (0..60).map(|i| 0.5 + (i % 4) as f64).collect();
+    let mut sums = [0.0; 3];
+    problem.codes.iter().zip(&weights).for_each(|(&c, w)| sums[c] += w);
+    let total: f64 = sums.iter().sum();
+    let by_row: Vec<f64> =
+        problem.codes.iter().zip(&weights).map(|(&c, w)| w * total / (3.0 * sums[c])).collect();
+    let plain = Logistic::new(kernel("rbf(sigma=1)")).lambda(0.2).tol(1e-9);
+    let expected = rows(&problem.fit(&plain, Some(&by_row)));
+    assert_close(&problem.fit(&plain.class_weight(ClassWeight::Balanced), Some(&weights)), &expected, 1e-9);
+}
+
+#[test]
 fn every_way_to_the_minimum_ends_there() {
     for classes in [2, 3] {
         let problem = Problem::new(40, classes, 6);

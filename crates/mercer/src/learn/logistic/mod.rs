@@ -21,7 +21,7 @@ use crate::solve::{
 
 use super::admission::Admission;
 use super::basis::Basis;
-use super::class_weight::ClassWeight;
+use super::class_weight::{ClassWeight, Counted};
 use super::codes::check_codes;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted};
@@ -154,7 +154,7 @@ impl Logistic {
         lambdas.iter().try_for_each(|&lambda| check_lambda(lambda))?;
         let (codes, classes) = problem.codes()?;
         let class_weight = self.class_weight.resolved(problem.classes())?;
-        let weights = class_weight.combine(codes, classes, problem.weights())?;
+        let weights = class_weight.combine(codes, classes, problem.weights(), Counted::Weights)?;
         check_codes(gram.nrows(), codes, classes, Some(&weights))?;
         let labels = Labels::new(codes, classes, weights);
         // Gradient steps accumulate rounding errors of the matrix: only Newton's steps can use a rounded one.

@@ -3,6 +3,7 @@
 use crate::design::{Approximation, LabelledRows, Loss};
 use crate::kernel::Kernel;
 use crate::learn::class_features::{ClassFeatures, sums};
+use crate::learn::class_weight::Counted;
 use crate::learn::error::LearnError;
 use crate::learn::fitted::{Answer, Fitted};
 use crate::learn::lift::Prepared;
@@ -67,6 +68,7 @@ impl Logistic {
             c: 1.0 / self.lambda,
             intercept: self.intercept,
             class_weight: &self.class_weight,
+            counted: Counted::Weights,
             tol: self.tol,
             max_iter: self.max_iter.unwrap_or(MAX_STEPS),
             admission: self.admission,

@@ -5,6 +5,7 @@ use crate::gram::DenseGram;
 use crate::kernel::Kernel;
 use crate::learn::admission::Admission;
 use crate::learn::class_scorer::{ClassScorer, Fold, FoldTrainer, Folds, Trained};
+use crate::learn::class_weight::Counted;
 use crate::learn::error::LearnError;
 use crate::learn::lift::Lift;
 use crate::learn::problem::{Inputs, Problem, Targets};
@@ -119,7 +120,8 @@ fn together(
     logistic.validate()?;
     let n = gram.nrows();
     let labels = |fold: &Fold| {
-        let own = logistic.class_weight.combine(&fold.codes, folds.classes, fold.weights.as_deref())?;
+        let weights = fold.weights.as_deref();
+        let own = logistic.class_weight.combine(&fold.codes, folds.classes, weights, Counted::Weights)?;
         let mut weights = vec![0.0; n];
         fold.train.iter().zip(own).for_each(|(&row, weight)| weights[row] = weight);
         Ok::<_, LearnError>(Labels::new(&folds.codes, folds.classes, weights))

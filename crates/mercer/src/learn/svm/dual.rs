@@ -110,7 +110,7 @@ impl<'a> Work<'a> {
             if !matches!(svm.machine, Machine::Svc { .. }) {
                 return Err(LearnError::Unsupported("class weights are for C-classification"));
             }
-            let factors = svm.class_weight.by_class(labels.codes, labels.classes)?;
+            let factors = svm.class_weight.by_class(labels.codes, labels.classes, None)?;
             check_weights(labels.classes, Some(&factors))?;
             bounds.iter_mut().zip(labels.codes).for_each(|(bound, &code)| *bound *= factors[code]);
         }

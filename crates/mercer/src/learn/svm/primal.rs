@@ -7,6 +7,7 @@ use crate::design::{
 };
 use crate::kernel::Kernel;
 use crate::learn::class_features::{ClassFeatures, sums};
+use crate::learn::class_weight::Counted;
 use crate::learn::error::LearnError;
 use crate::learn::fitted::{Answer, Fitted};
 use crate::learn::lift::Prepared;
@@ -85,6 +86,7 @@ impl Svm {
             c,
             intercept: Intercept::Centred,
             class_weight: &self.class_weight,
+            counted: Counted::Rows,
             tol: self.solver.tol,
             max_iter: self.solver.max_iter.unwrap_or(MAX_STEPS) as usize,
             admission: self.admission,
