@@ -164,21 +164,20 @@ pub fn gp_regression<'py>(
 }
 
 /// Gaussian process classification by Laplace's approximation: the approximate log marginal likelihood, the coefficients of the
-/// latent functions' mean, from those of `start` where it is given, in at most `max_steps` Newton steps; where asked for, the derivative, and what variances need.
+/// latent functions' mean, and where asked for, the derivative and what variances need. `classes` are the codes and how many there
+/// are; `start` are coefficients to start from, if any, and the most Newton steps.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "a call from Python by position")]
 pub fn gp_classification<'py>(
     py: Python<'py>,
     covariance: Covariance<'py>,
-    codes: PyReadonlyArray1<'py, usize>,
-    classes: usize,
-    start: Option<PyReadonlyArray2<'py, f64>>,
-    max_steps: usize,
+    classes: (PyReadonlyArray1<'py, usize>, usize),
+    start: (Option<PyReadonlyArray2<'py, f64>>, usize),
     derivative: bool,
     factor: bool,
     job: Job<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let prior = covariance.prior()?;
+    let ((codes, classes), (start, max_steps)) = (classes, start);
     let codes = codes.as_slice().map_err(value_error)?;
     let start = start.as_ref().map(matrix).transpose()?;
     prior.check_memory(if classes == 2 { 4 } else { classes + 4 })?;

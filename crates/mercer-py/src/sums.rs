@@ -159,23 +159,22 @@ impl NativeSums {
     }
 }
 
-/// The sums over the rows of each of `count` parts; `parts` has the part of each row; `None` means a single part.
+/// The sums over the rows of each part; `parts` has the part of each row and how many parts there are; `None` means a single one.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "a call from Python has the arrays and their meaning")]
 pub fn sum_features<'py>(
     py: Python<'py>,
     prepared: PreparedParts<'py>,
     rows: Rows<'py>,
     targets: PyReadonlyArray2<'py, f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    parts: Option<Vec<usize>>,
-    count: usize,
+    parts: Option<(Vec<usize>, usize)>,
     job: Job<'py>,
 ) -> PyResult<Vec<NativeSums>> {
     let samples = rows.samples()?;
     let (features, targets) = (prepared.features.features()?, matrix(&targets)?);
     let weights = weights.as_ref().map(|w| w.as_slice()).transpose().map_err(value_error)?;
-    let table: Option<Vec<_>> = parts.map(|parts| parts.into_iter().map(Some).collect());
+    let count = parts.as_ref().map_or(1, |(_, count)| *count);
+    let table: Option<Vec<_>> = parts.map(|(parts, _)| parts.into_iter().map(Some).collect());
     let outside = |part: &Option<usize>| part.is_none_or(|part| part >= count);
     if table.as_ref().is_some_and(|table| table.len() != samples.nrows() || table.iter().any(outside)) {
         return Err(value_error("parts must be one for each row"));

@@ -176,7 +176,7 @@ def test_support_vectors_are_those_of_the_same_sums(two_workers, data, labels):
     each = 0.02 * weights * (len(y) / (len(classes) * counts))[codes]
     job = {"threads": 1, "progress": None, "seed": 3}
     prepared = _native.prepare_features(model._kernel_settings(), X, len(X), job)
-    (sums,) = _native.sum_features(prepared, X, np.empty((len(X), 0)), each, None, 1, job)
+    (sums,) = _native.sum_features(prepared, X, np.empty((len(X), 0)), each, None, job)
     fit = _native.RemoteFit.classes(model._kernel_settings(), prepared, sums, len(X), len(classes), job)
     request = fit.next()
     while request is not None:

@@ -186,8 +186,7 @@ def sum_features(
     rows: Any,
     targets: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
-    parts: list[int] | None,
-    count: int,
+    parts: tuple[list[int], int] | None,
     job: dict[str, Any],
 ) -> list[Sums]: ...
 def fold_errors(
@@ -213,10 +212,8 @@ def gp_regression(
 ) -> dict[str, Any] | None: ...
 def gp_classification(
     covariance: dict[str, Any],
-    codes: NDArray[np.uintp],
-    classes: int,
-    start: NDArray[np.float64] | None,
-    max_steps: int,
+    classes: tuple[NDArray[np.uintp], int],
+    start: tuple[NDArray[np.float64] | None, int],
     derivative: bool,
     factor: bool,
     job: dict[str, Any],
@@ -225,10 +222,10 @@ def gp_class_covariances(
     inverses: list[NDArray[np.float64]],
     pooled: NDArray[np.float64],
     cross: NDArray[np.float64],
-def balanced_class_weight(counts: list[float]) -> NDArray[np.float64]: ...
     own: NDArray[np.float64],
     job: dict[str, Any],
 ) -> NDArray[np.float64]: ...
+def balanced_class_weight(counts: list[float]) -> NDArray[np.float64]: ...
 def gp_probabilities(
     means: NDArray[np.float64], covariances: NDArray[np.float64], job: dict[str, Any]
 ) -> NDArray[np.float64]: ...

@@ -333,7 +333,7 @@ class _Problem(GaussianProcess):
         start = self._last if self.warm_start else None
         with self._job() as job:
             found = _native.gp_classification(
-                parts, self.y_train_, self.n_classes_, start, self.max_iter_predict, derivative, factor, job
+                parts, (self.y_train_, self.n_classes_), (start, self.max_iter_predict), derivative, factor, job
             )
         self._last = found["coefficients"]
         if derivative:

@@ -410,7 +410,7 @@ class KernelRidge(FileFits, RidgeEstimator):
             if targets.shape[1] != self._sums.targets:
                 raise ValueError(f"y has {targets.shape[1]} targets, but the rows before had {self._sums.targets}")
         with self._job() as job:
-            (chunk,) = _native.sum_features(prepared, borrowable(X), targets, weights, None, 1, job)
+            (chunk,) = _native.sum_features(prepared, borrowable(X), targets, weights, None, job)
         if not first:
             chunk.merge(self._sums)
         # The rows count, even where there are too few of them for an answer yet.

@@ -239,7 +239,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             self._choice = choice
             prepared = self._prepare(X)
             with self._job() as job:
-                sums = _native.sum_features(prepared, borrowable(rows), targets, weights, folds.tolist(), len(names), job)
+                sums = _native.sum_features(prepared, borrowable(rows), targets, weights, (folds.tolist(), len(names)), job)
             row[:] = self._score_sums(sums, alphas, sizes, spreads)
             if best is None or row.max() > best[0]:
                 total, *others = sums

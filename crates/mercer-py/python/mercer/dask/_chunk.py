@@ -230,7 +230,7 @@ def process(chunk, prepared, request):
 
 def _sum(prepared, X, targets, weights):
     targets = np.ascontiguousarray(targets)
-    (found,) = _native.sum_features(aligned(prepared), borrowable(X), targets, weights, None, 1, job())
+    (found,) = _native.sum_features(aligned(prepared), borrowable(X), targets, weights, None, job())
     return found
 
 
