@@ -37,7 +37,8 @@ use super::super::cost::{self, GP_PROBES as PROBES};
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Fitted};
 use super::super::problem::Problem;
-use super::{Gp, Prepared, unknowns};
+use super::prepared::Prepared;
+use super::{Gp, unknowns};
 
 /// The most steps of conjugate gradients.
 const STEPS: u64 = 1_000;
@@ -380,8 +381,9 @@ impl Gp {
         let process = Iterative::new(&prepared, session)?;
         // The tolerance matches the accuracy of the estimates.
         let options = MinimiseOptions { max_steps: self.max_iter, gradient: 1e-3, decrease: 1e-6 };
+        let unknowns = (&prepared.unknowns[..], prepared.is_learnt(self));
         let learnt =
-            self.optimum(&mut |theta| process.evaluate(theta, session), &prepared, options, session)?;
+            self.optimum(&mut |theta| process.evaluate(theta, session), unknowns, options, session)?;
         let part = session.part();
         let Some(found) = process.found(&learnt.theta, TOLERANCES.1, &part)? else {
             return Err(LearnError::Unsupported(
@@ -390,7 +392,7 @@ impl Gp {
             ));
         };
         let projection = if self.variance { Some(process.projection(&found, &part)?) } else { None };
-        let mut warnings = learnt.warnings(self, &prepared);
+        let mut warnings = prepared.warnings(self, &learnt);
         warnings.extend(found.report.warnings);
         let out_of_steps = learnt.steps() == self.max_iter && learnt.found.is_some();
         let status = if out_of_steps { Status::OutOfIterations } else { found.report.status };

@@ -5,7 +5,7 @@ use crate::gram::{GramError, Part, Resident, Wanted};
 use crate::kernel::Kernel;
 use crate::model::{Expansion, Facts, GaussianClasses};
 use crate::session::Session;
-use crate::solve::{Laplace, Report, SolveError, Status};
+use crate::solve::{Laplace, MinimiseOptions, Report, SolveError, Status};
 
 use super::super::error::{KERNEL_MATRIX, LearnError};
 use super::super::fitted::{Answer, Fitted};
@@ -82,9 +82,7 @@ impl Gp {
         let rows = samples.nrows();
         let matrices = if classes == 2 { 4 } else { classes as u64 + 5 };
         let (needed, budget) = ((rows as u64).pow(2).saturating_mul(8 * matrices), session.memory());
-        if needed > budget {
-            return Err(LearnError::Memory { rows, what: KERNEL_MATRIX, needed, budget });
-        }
+        LearnError::check_memory(rows, KERNEL_MATRIX, needed, budget)?;
         self.kernel.check_columns(samples.ncols())?;
         let kernel = self.kernel.resolve_auto(&session.scales(samples))?;
         if has_noise(kernel.expr()) {
@@ -93,8 +91,7 @@ impl Gp {
             ));
         }
         let unknowns = unknowns::of_kernel(&kernel, &session.scales(samples), 1.0)?;
-        let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start).collect();
-        let values: Vec<f64> = start.iter().map(|t| t.exp()).collect();
+        let values: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
         kernel.gradient(&values, samples.ncols())?;
         let admitted = self.admission.decide(&kernel, samples)?;
         let mut process = ClassProcess {
@@ -104,43 +101,32 @@ impl Gp {
             classes,
             last: None,
         };
-        let learns = self.learn && !start.is_empty();
-        let found = if learns {
-            self.learnt(&mut |theta| process.evaluate(theta, session), &unknowns, session)?
-        } else {
-            None
-        };
-        let theta = found.as_ref().map_or(&start, |found| &found.at);
-        let Some((_, laplace)) = process.at(theta, session)? else {
+        let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
+        let learnt = self.optimum(
+            &mut |theta| process.evaluate(theta, session),
+            (&unknowns, self.learn && !unknowns.is_empty()),
+            options,
+            session,
+        )?;
+        let Some((_, laplace)) = process.at(&learnt.theta, session)? else {
             return Err(LearnError::Unsupported(
                 "the kernel matrix is not positive semidefinite; check that the kernel is one",
             ));
         };
         let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
-        if learns && found.is_none() {
-            warnings
-                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
-        }
-        if found.is_some() {
-            warnings.extend(unknowns::bound_warnings(&unknowns, theta));
-        }
-        let unfinished = found.as_ref().is_some_and(|minimum| !minimum.converged);
+        warnings.extend(learnt.warnings(&unknowns));
         let report = Report {
-            status: if unfinished || !laplace.converged() {
-                Status::OutOfIterations
-            } else {
-                Status::Converged
-            },
+            status: if laplace.converged() { learnt.status() } else { Status::OutOfIterations },
             solver: "laplace".to_owned(),
-            iterations: found.as_ref().map_or(0, |minimum| minimum.steps),
+            iterations: learnt.steps(),
             residual: 0.0,
             reasons: Vec::new(),
             warnings,
         };
         let facts = Facts::new()
             .with("log_likelihood", Number(laplace.log_likelihood()))
-            .with("parameters", unknowns::table(&unknowns, theta));
-        let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
+            .with("parameters", unknowns::table(&unknowns, &learnt.theta));
+        let values: Vec<f64> = learnt.theta.iter().map(|t| t.exp()).collect();
         let coefficients = laplace.coefficients().clone();
         let model = GaussianClasses {
             latent: Expansion {

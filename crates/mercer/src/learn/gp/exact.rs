@@ -2,17 +2,22 @@
 
 use rayon::prelude::*;
 
-use crate::data::Matrix;
+use crate::data::{AnySamples, Matrix, Number};
 use crate::gram::{Gram, GramError, Penalty, Resident, TileMut, Wanted};
 use crate::kernel::Kernel;
 use crate::linalg::dense::mirror_lower;
-use crate::linalg::{CholeskyFactor, products, zeroed};
+use crate::linalg::{Cholesky, CholeskyFactor, products, zeroed};
+use crate::model::{Facts, GaussianProcess};
 use crate::real::Precision;
 use crate::session::Session;
+use crate::solve::{MinimiseOptions, Report};
 use crate::watch::{Stopped, Watch};
 
 use super::super::error::LearnError;
-use super::GpObjective;
+use super::super::fitted::{Answer, Fitted};
+use super::super::problem::Problem;
+use super::prepared::Prepared;
+use super::{Gp, GpObjective, unknowns};
 
 /// The jitter added to the diagonal if K + σ²/w is not positive definite, relative to the mean of the diagonal, tried
 /// in turn.
@@ -223,4 +228,104 @@ fn check_finite(gram: &dyn Gram) -> Result<(), LearnError> {
         }
     }
     Ok(())
+}
+
+impl Gp {
+    /// Trains on a Cholesky factor of the kernel matrix.
+    pub(super) fn train_exact(
+        &self,
+        prepared: Prepared,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Fitted, LearnError> {
+        let resident = session.load(&prepared.samples)?;
+        let exact = self.exact(&prepared, &*resident);
+        let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
+        let unknowns = (&prepared.unknowns[..], prepared.is_learnt(self));
+        let learnt = self.optimum(&mut |theta| exact.evaluate(theta, session), unknowns, options, session)?;
+        let factored = exact.factor(&learnt.theta, session)?.ok_or(LearnError::Unsupported(
+            "the kernel matrix with its noise is not positive definite; give more noise, or check that the kernel is one",
+        ))?;
+        let log_likelihood = exact.log_likelihood(&factored);
+        let residual = residual(&exact, &factored, session)?;
+        let mut warnings = prepared.warnings(self, &learnt);
+        warnings.extend(jitter_warning(&prepared, &factored, &problem.counted()));
+        let report = Report {
+            status: learnt.status(),
+            solver: "cholesky f64".to_owned(),
+            iterations: learnt.steps(),
+            residual,
+            reasons: Vec::new(),
+            warnings,
+        };
+        let facts = facts(&prepared, &learnt.theta, &factored, log_likelihood);
+        let Factored { kernel, noise, factor, alpha, .. } = factored;
+        let (mean, scales) = prepared.mean(kernel, alpha);
+        let factor = if self.variance {
+            let lower = factor.to_lower(session).map_err(GramError::from)?;
+            Some(Cholesky::from_lower(factor.order(), lower).into_triangle())
+        } else {
+            None
+        };
+        let model = GaussianProcess { mean, scales, noise, factor, posterior_factor: None, projection: None };
+        Ok(Fitted::new(self, problem, session, Answer { facts, ..Answer::new(model, report) }))
+    }
+}
+
+/// The warning that jitter was added to the diagonal. `rows` are the numbers of the prepared rows in the data.
+fn jitter_warning(prepared: &Prepared, factored: &Factored, rows: &[usize]) -> Option<String> {
+    if factored.jitter == 0.0 {
+        return None;
+    }
+    let conflict = conflicting_rows(&prepared.samples, &prepared.targets).map_or(String::new(), |(i, j)| {
+        format!("; rows {} and {} (counted from 0) are equal but have different targets", rows[i], rows[j])
+    });
+    Some(format!(
+        "{:.3e} was added to the diagonal of the kernel matrix, which is not positive definite otherwise{conflict}; give more \
+         noise to avoid it",
+        factored.jitter
+    ))
+}
+
+fn facts(prepared: &Prepared, theta: &[f64], factored: &Factored, log_likelihood: f64) -> Facts {
+    Facts::new()
+        .with("log_likelihood", Number(log_likelihood))
+        .with("noise", Number(factored.noise))
+        .with("jitter", Number(factored.jitter))
+        .with("parameters", unknowns::table(&prepared.unknowns, theta))
+}
+
+/// ‖y − (K + σ²/w + jitter)α‖/‖y‖, the largest over the outputs.
+fn residual(exact: &Exact<'_>, factored: &Factored, session: &Session<'_>) -> Result<f64, LearnError> {
+    let gram = exact.samples.gram(&factored.kernel, Wanted::Double)?;
+    let alpha = &factored.alpha;
+    let mut product = Matrix::zeros(alpha.nrows(), alpha.ncols());
+    gram.apply(&mut product, alpha, &session.part()).map_err(GramError::from)?;
+    let mut largest = 0.0f64;
+    for o in 0..alpha.ncols() {
+        let (mut error, mut size) = (0.0, 0.0);
+        for i in 0..alpha.nrows() {
+            let noise = exact.weights.map_or(factored.noise, |w| factored.noise / w[i]) + factored.jitter;
+            let y = exact.targets.row(i)[o];
+            error += (y - product.row(i)[o] - noise * alpha.row(i)[o]).powi(2);
+            size += y * y;
+        }
+        largest = largest.max(if size == 0.0 { 0.0 } else { (error / size).sqrt() });
+    }
+    Ok(largest)
+}
+
+/// Two equal rows with different targets.
+fn conflicting_rows(samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Option<(usize, usize)> {
+    let mut seen = std::collections::HashMap::new();
+    let mut row = vec![0.0; samples.ncols()];
+    for i in 0..samples.nrows() {
+        samples.copy_row(i, &mut row);
+        let key: Vec<u64> = row.iter().map(|value| (value + 0.0).to_bits()).collect();
+        let first = *seen.entry(key).or_insert(i);
+        if targets.row(first) != targets.row(i) {
+            return Some((first, i));
+        }
+    }
+    None
 }

@@ -10,15 +10,17 @@ use crate::gram::{GramError, Part, Resident, Wanted};
 use crate::kernel::Kernel;
 use crate::model::{Expansion, Facts, GaussianProcess};
 use crate::session::Session;
-use crate::solve::{Bound, MinimiseOptions, MinimiseStart, Minimum, Report, SolveError, Status};
+use crate::solve::{Bound, MinimiseOptions, MinimiseStart, Minimum, Report, SolveError};
 use crate::watch::Watch;
 
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Fitted};
 use super::super::learner::{Learner, Shape};
 use super::super::problem::Problem;
+use super::optimum::Optimum;
+use super::prepared::Prepared;
 use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
-use super::{Gp, GpObjective, Optimum, Prepared, has_noise, unknowns};
+use super::{Gp, GpObjective, has_noise, unknowns};
 
 /// A step that raises the bound by less than this fraction is the last: rounding errors of the bound are some
 /// hundredths of that.
@@ -260,7 +262,7 @@ impl Gp {
             let blocks = part.blocks(points, session)?;
             let first = Inducing::new(&part, points, &blocks, session)?;
             let mut on_part = |theta: &[f64]| first.evaluate(theta, session);
-            let found = self.learnt_to(options, &mut on_part, &part.unknowns, session)?;
+            let found = self.learnt(options, &mut on_part, &part.unknowns, session)?;
             if let Some(Minimum { at, curvature, steps, .. }) = found {
                 let some = part.samples.nrows();
                 let curvature = curvature.times(count as f64 / some as f64);
@@ -272,7 +274,7 @@ impl Gp {
                 }
             }
         }
-        Ok((self.learnt_to(options, &mut evaluate, &prepared.unknowns, session)?, None))
+        Ok((self.learnt(options, &mut evaluate, &prepared.unknowns, session)?, None))
     }
 
     fn fit_inducing(
@@ -283,12 +285,10 @@ impl Gp {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let unknowns = &prepared.unknowns;
-        let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start).collect();
-        let tried = self.learn && !prepared.is_constant && !start.is_empty();
+        let tried = prepared.is_learnt(self);
         let (found, part) =
             if tried { self.learn_inducing(prepared, &points, rows, session)? } else { (None, None) };
-        let theta = found.as_ref().map_or(start, |found| found.at.clone());
-        let learnt = Optimum { theta, found, tried };
+        let learnt = Optimum::new(found, unknowns, tried);
         let process = Inducing::new(prepared, &points, rows.0, session)?;
         let Some(Bounded { kernel, noise, bound }) = process.bound(&learnt.theta, session)? else {
             return Err(LearnError::Unsupported(
@@ -296,14 +296,13 @@ impl Gp {
                  is one",
             ));
         };
-        let unfinished = learnt.found.as_ref().is_some_and(|minimum| !minimum.converged);
         let report = Report {
-            status: if unfinished { Status::OutOfIterations } else { Status::Converged },
+            status: learnt.status(),
             solver: "inducing points".to_owned(),
             iterations: learnt.steps(),
             residual: 0.0,
             reasons: Vec::new(),
-            warnings: learnt.warnings(self, prepared),
+            warnings: prepared.warnings(self, &learnt),
         };
         let mut facts = Facts::new()
             .with("log_likelihood", Number(bound.value))

@@ -8,40 +8,35 @@ mod cg;
 mod classes;
 mod exact;
 mod inducing;
+mod optimum;
+mod prepared;
 mod rows;
 mod unknowns;
 
-use rand::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{AnySamples, Matrix, Number};
-use crate::gram::{GramError, Resident};
+use crate::gram::Resident;
 use crate::kernel::family::noise::NOISE;
 use crate::kernel::{Expr, Kernel};
-use crate::linalg::Cholesky;
-use crate::model::{Expansion, Facts, GaussianProcess, Method};
+use crate::model::{Facts, Method};
 use crate::real::Precision;
 use crate::session::Session;
-use crate::solve::{MinimiseOptions, MinimiseStart, Minimum, Report, SolveError, Status, minimise_in_box};
-use crate::watch::{Stopped, Watch};
 
 use super::admission::Admission;
 use super::cost::{self, Way};
 use super::error::{KERNEL_MATRIX, LearnError};
-use super::fitted::{Answer, Fitted};
-use super::knn::check_features;
+use super::fitted::Fitted;
 use super::learner::{Learner, Requires, Shape};
 use super::problem::Problem;
 use super::settings::{builder, is_default, kept};
-use super::targets;
 
+use exact::Exact;
 pub use exact::log_likelihood;
-use exact::{Exact, Factored};
 use inducing::Inducing;
+use prepared::Prepared;
 pub use rows::{ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 pub use unknowns::Learnt;
-use unknowns::{Unknown, add_priors};
+use unknowns::Unknown;
 
 /// The objective of the hyper-parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -117,9 +112,6 @@ pub struct Gp {
     /// Whether the kernel must be proven positive semidefinite.
     pub admission: Admission,
 }
-
-/// The objective at θ and its gradient; `None` if it has no value.
-type Evaluate<'a> = dyn FnMut(&[f64]) -> Result<Option<(f64, Vec<f64>)>, LearnError> + 'a;
 
 impl Default for Gp {
     fn default() -> Self {
@@ -242,76 +234,6 @@ impl Gp {
         Ok(prepared.unknowns.iter().map(three).collect())
     }
 
-    /// Prepares the rows of positive weight: samples, normalised targets and unknowns. `moments` are those of the
-    /// targets where the rows are a sample of more.
-    fn prepare(
-        &self,
-        problem: &Problem<'_>,
-        moments: Option<&TargetMoments>,
-        session: &Session<'_>,
-    ) -> Result<Prepared, LearnError> {
-        let numbers = problem.numbers()?;
-        let all = problem.samples()?;
-        check_features(all)?;
-        let rows = problem.counted();
-        let (samples, numbers) = (all.select(&rows), numbers.select(&rows));
-        for found in moments.iter().flat_map(|moments| [moments.means.len(), moments.squares.len()]) {
-            if found != numbers.ncols() {
-                return Err(LearnError::Length { what: "moments of targets", rows: numbers.ncols(), found });
-            }
-        }
-        let weights = problem.weights().map(|weights| rows.iter().map(|&row| weights[row]).collect());
-        self.kernel.check_columns(samples.ncols())?;
-        let kernel = self.kernel.resolve_auto(&session.scales(&samples))?;
-        let (targets, means, scales) = normalised(&numbers, self.normalise, moments);
-        let variance = mean_square(&targets);
-        let is_constant = variance == 0.0;
-        let variance = if is_constant { 1.0 } else { variance };
-        let mut unknowns = unknowns::of_kernel(&kernel, &session.scales(&samples), variance)?;
-        let noise = match self.noise {
-            Some(noise) if !(noise.is_finite() && noise >= 0.0) => {
-                let (parameter, received) = ("noise", noise.to_string());
-                return Err(LearnError::Parameter {
-                    parameter,
-                    received,
-                    allowed: "a finite number, 0 or more",
-                });
-            }
-            Some(noise) => Some(noise),
-            None if has_noise(kernel.expr()) => Some(0.0),
-            None => {
-                unknowns.push(unknowns::of_noise(variance));
-                None
-            }
-        };
-        if let Some(initial) = &self.initial {
-            if initial.len() != unknowns.len() {
-                let (rows, found) = (unknowns.len(), initial.len());
-                return Err(LearnError::Length { what: "initial values", rows, found });
-            }
-            for (unknown, &at) in unknowns.iter_mut().zip(initial) {
-                unknown.start = at.clamp(unknown.bounds.0, unknown.bounds.1);
-            }
-        }
-        let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
-        let of_kernel = kernel.tunables()?.len();
-        // Rejects unknowns without a derivative before any work.
-        kernel.gradient(&start[..of_kernel], samples.ncols())?;
-        let admitted = self.admission.decide(&kernel, &samples)?;
-        Ok(Prepared {
-            samples,
-            kernel,
-            targets,
-            means,
-            scales,
-            weights,
-            noise,
-            unknowns,
-            is_constant,
-            admitted,
-        })
-    }
-
     fn exact<'a>(&self, prepared: &'a Prepared, samples: &'a dyn Resident) -> Exact<'a> {
         Exact {
             samples,
@@ -321,161 +243,6 @@ impl Gp {
             noise: prepared.noise,
             objective: self.objective,
         }
-    }
-
-    /// The best θ of all minimisations; `None` if the objective has no value at any start.
-    fn learnt(
-        &self,
-        evaluate: &mut Evaluate<'_>,
-        unknowns: &[Unknown],
-        session: &Session<'_>,
-    ) -> Result<Option<Minimum>, LearnError> {
-        let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
-        self.learnt_to(options, evaluate, unknowns, session)
-    }
-
-    /// As [`learnt`](Self::learnt), with other tolerances.
-    fn learnt_to(
-        &self,
-        options: MinimiseOptions,
-        evaluate: &mut Evaluate<'_>,
-        unknowns: &[Unknown],
-        session: &Session<'_>,
-    ) -> Result<Option<Minimum>, LearnError> {
-        let label = |restart: usize| match restart {
-            0 => String::new(),
-            _ => format!("restart {restart} of {}, ", self.restarts),
-        };
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(session.seed());
-        let mut best: Option<Minimum> = None;
-        session.begin("Gaussian process", (self.max_iter * (1 + self.restarts)) as u64);
-        for restart in 0..=self.restarts {
-            let start: Vec<f64> = match restart {
-                0 => unknowns.iter().map(|unknown| unknown.start).collect(),
-                _ => unknowns.iter().map(|unknown| unknown.drawn(&mut random)).collect(),
-            };
-            let found =
-                self.minimised(options, evaluate, unknowns, start.into(), &label(restart), session)?;
-            if found.value.is_finite() && best.as_ref().is_none_or(|best| found.value < best.value) {
-                best = Some(found);
-            }
-        }
-        Ok(best)
-    }
-
-    /// One minimisation; its value is not finite if the objective has none at the start.
-    fn minimised(
-        &self,
-        options: MinimiseOptions,
-        evaluate: &mut Evaluate<'_>,
-        unknowns: &[Unknown],
-        start: MinimiseStart,
-        label: &str,
-        session: &Session<'_>,
-    ) -> Result<Minimum, LearnError> {
-        let bounds: Vec<(f64, f64)> = unknowns.iter().map(|unknown| unknown.bounds).collect();
-        let mut failure = None;
-        let mut objective = |theta: &[f64]| match evaluate(theta) {
-            Ok(Some((mut value, mut gradient))) => {
-                add_priors(unknowns, theta, &mut value, &mut gradient);
-                session.note(&format!("{label}log-likelihood {value:.6}"));
-                gradient.iter_mut().for_each(|slope| *slope = -*slope);
-                Ok((-value, gradient))
-            }
-            Ok(None) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
-            Err(error) => {
-                failure = Some(error);
-                Err(SolveError::Stopped(Stopped))
-            }
-        };
-        let found = minimise_in_box(&mut objective, start, &bounds, options, session);
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(found?),
-        }
-    }
-
-    /// The hyper-parameters that maximise the objective, if there are any to learn.
-    fn optimum(
-        &self,
-        evaluate: &mut Evaluate<'_>,
-        prepared: &Prepared,
-        options: MinimiseOptions,
-        session: &Session<'_>,
-    ) -> Result<Optimum, LearnError> {
-        let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
-        let tried = self.learn && !prepared.is_constant && !start.is_empty();
-        let found =
-            if tried { self.learnt_to(options, evaluate, &prepared.unknowns, session)? } else { None };
-        let theta = found.as_ref().map_or(start, |found| found.at.clone());
-        Ok(Optimum { theta, found, tried })
-    }
-}
-
-/// The result of learning.
-struct Optimum {
-    theta: Vec<f64>,
-    /// The best minimum; `None` if nothing was tried or if no start has a value.
-    found: Option<Minimum>,
-    tried: bool,
-}
-
-impl Optimum {
-    fn steps(&self) -> usize {
-        self.found.as_ref().map_or(0, |minimum| minimum.steps)
-    }
-
-    /// Warnings about the kernel and the learnt values.
-    fn warnings(&self, gp: &Gp, prepared: &Prepared) -> Vec<String> {
-        let mut warnings: Vec<String> = prepared.admitted.warning.iter().cloned().collect();
-        if prepared.is_constant && gp.learn {
-            warnings.push(
-                "the targets are the same in every row: nothing is learnt, and the model predicts them everywhere"
-                    .to_owned(),
-            );
-        }
-        if self.tried && self.found.is_none() {
-            warnings
-                .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
-        }
-        if self.found.is_some() {
-            warnings.extend(unknowns::bound_warnings(&prepared.unknowns, &self.theta));
-        }
-        warnings
-    }
-}
-
-/// A problem prepared for the likelihood.
-struct Prepared {
-    samples: AnySamples<'static>,
-    /// The kernel with its unknowns, every `auto` a number.
-    kernel: Kernel,
-    targets: Matrix<f64>,
-    means: Vec<f64>,
-    scales: Vec<f64>,
-    weights: Option<Vec<f64>>,
-    noise: Option<f64>,
-    unknowns: Vec<Unknown>,
-    is_constant: bool,
-    admitted: super::Admitted,
-}
-
-impl Prepared {
-    /// The mean of the posterior from its coefficients for normalised targets, and the scales of the outputs.
-    fn mean(self, kernel: Kernel, mut coefficients: Matrix<f64>) -> (Expansion, Vec<f64>) {
-        let Self { samples, means, scales, admitted, .. } = self;
-        for i in 0..coefficients.nrows() {
-            coefficients.row_mut(i).iter_mut().zip(&scales).for_each(|(a, scale)| *a *= scale);
-        }
-        let mean = Expansion {
-            kernel,
-            domain: admitted.domain,
-            centres: samples,
-            shift: None,
-            coefficients,
-            intercepts: means,
-        };
-        (mean, scales)
     }
 }
 
@@ -509,10 +276,7 @@ impl Learner for Gp {
             }
             _ => (KERNEL_MATRIX, cost::gp_exact_bytes(rows)),
         };
-        if needed > budget {
-            return Err(LearnError::Memory { rows, what, needed, budget });
-        }
-        Ok(())
+        LearnError::check_memory(rows, what, needed, budget)
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
@@ -575,92 +339,6 @@ impl Gp {
         };
         Err(LearnError::Unsupported(reason))
     }
-
-    /// Trains on a Cholesky factor of the kernel matrix.
-    fn train_exact(
-        &self,
-        prepared: Prepared,
-        problem: &Problem<'_>,
-        session: &Session<'_>,
-    ) -> Result<Fitted, LearnError> {
-        let resident = session.load(&prepared.samples)?;
-        let exact = self.exact(&prepared, &*resident);
-        let options = MinimiseOptions { max_steps: self.max_iter, ..MinimiseOptions::default() };
-        let learnt =
-            self.optimum(&mut |theta| exact.evaluate(theta, session), &prepared, options, session)?;
-        let factored = exact.factor(&learnt.theta, session)?.ok_or(LearnError::Unsupported(
-            "the kernel matrix with its noise is not positive definite; give more noise, or check that the kernel is one",
-        ))?;
-        let log_likelihood = exact.log_likelihood(&factored);
-        let residual = residual(&exact, &factored, session)?;
-        let mut warnings = learnt.warnings(self, &prepared);
-        warnings.extend(jitter_warning(&prepared, &factored, &problem.counted()));
-        let report = Report {
-            status: match &learnt.found {
-                Some(minimum) if !minimum.converged => Status::OutOfIterations,
-                _ => Status::Converged,
-            },
-            solver: "cholesky f64".to_owned(),
-            iterations: learnt.steps(),
-            residual,
-            reasons: Vec::new(),
-            warnings,
-        };
-        let facts = facts(&prepared, &learnt.theta, &factored, log_likelihood);
-        let Factored { kernel, noise, factor, alpha, .. } = factored;
-        let (mean, scales) = prepared.mean(kernel, alpha);
-        let factor = if self.variance {
-            let lower = factor.to_lower(session).map_err(GramError::from)?;
-            Some(Cholesky::from_lower(factor.order(), lower).into_triangle())
-        } else {
-            None
-        };
-        let model = GaussianProcess { mean, scales, noise, factor, posterior_factor: None, projection: None };
-        Ok(Fitted::new(self, problem, session, Answer { facts, ..Answer::new(model, report) }))
-    }
-}
-
-/// The warning that jitter was added to the diagonal. `rows` are the numbers of the prepared rows in the data.
-fn jitter_warning(prepared: &Prepared, factored: &Factored, rows: &[usize]) -> Option<String> {
-    if factored.jitter == 0.0 {
-        return None;
-    }
-    let conflict = conflicting_rows(&prepared.samples, &prepared.targets).map_or(String::new(), |(i, j)| {
-        format!("; rows {} and {} (counted from 0) are equal but have different targets", rows[i], rows[j])
-    });
-    Some(format!(
-        "{:.3e} was added to the diagonal of the kernel matrix, which is not positive definite otherwise{conflict}; give more \
-         noise to avoid it",
-        factored.jitter
-    ))
-}
-
-fn facts(prepared: &Prepared, theta: &[f64], factored: &Factored, log_likelihood: f64) -> Facts {
-    Facts::new()
-        .with("log_likelihood", Number(log_likelihood))
-        .with("noise", Number(factored.noise))
-        .with("jitter", Number(factored.jitter))
-        .with("parameters", unknowns::table(&prepared.unknowns, theta))
-}
-
-/// ‖y − (K + σ²/w + jitter)α‖/‖y‖, the largest over the outputs.
-fn residual(exact: &Exact<'_>, factored: &Factored, session: &Session<'_>) -> Result<f64, LearnError> {
-    let gram = exact.samples.gram(&factored.kernel, crate::gram::Wanted::Double)?;
-    let alpha = &factored.alpha;
-    let mut product = Matrix::zeros(alpha.nrows(), alpha.ncols());
-    gram.apply(&mut product, alpha, &session.part()).map_err(GramError::from)?;
-    let mut largest = 0.0f64;
-    for o in 0..alpha.ncols() {
-        let (mut error, mut size) = (0.0, 0.0);
-        for i in 0..alpha.nrows() {
-            let noise = exact.weights.map_or(factored.noise, |w| factored.noise / w[i]) + factored.jitter;
-            let y = exact.targets.row(i)[o];
-            error += (y - product.row(i)[o] - noise * alpha.row(i)[o]).powi(2);
-            size += y * y;
-        }
-        largest = largest.max(if size == 0.0 { 0.0 } else { (error / size).sqrt() });
-    }
-    Ok(largest)
 }
 
 /// Whether an expression contains `noise`.
@@ -669,60 +347,4 @@ fn has_noise(expr: &Expr) -> bool {
         Expr::Named(named) => named.family == NOISE,
         _ => expr.children().into_iter().any(has_noise),
     }
-}
-
-/// The targets less their means and divided by their standard deviations, the means, and the deviations; 0 and 1 if
-/// targets are not normalised.
-fn normalised(
-    targets: &Matrix<f64>,
-    normalise: bool,
-    moments: Option<&TargetMoments>,
-) -> (Matrix<f64>, Vec<f64>, Vec<f64>) {
-    let outputs = targets.ncols();
-    if !normalise {
-        return (targets.clone(), vec![0.0; outputs], vec![1.0; outputs]);
-    }
-    let means = moments.map_or_else(|| targets::means(targets), |moments| moments.means.clone());
-    let mut centred = targets::less(targets, &means);
-    let scales: Vec<f64> = (0..outputs)
-        .map(|o| {
-            let (squares, rows) = match moments {
-                Some(moments) => (moments.squares[o], moments.rows as f64),
-                None => {
-                    ((0..centred.nrows()).map(|i| centred.row(i)[o].powi(2)).sum(), centred.nrows() as f64)
-                }
-            };
-            let deviation = (squares / rows).sqrt();
-            // Rounding of the mean leaves a remainder of a few units in the last place.
-            let rounding = 8.0 * f64::EPSILON * means[o].abs();
-            if deviation > rounding && deviation.is_finite() { deviation } else { 0.0 }
-        })
-        .collect();
-    for i in 0..centred.nrows() {
-        for (y, scale) in centred.row_mut(i).iter_mut().zip(&scales) {
-            *y = if *scale > 0.0 { *y / scale } else { 0.0 };
-        }
-    }
-    let scales = scales.into_iter().map(|scale| if scale > 0.0 { scale } else { 1.0 }).collect();
-    (centred, means, scales)
-}
-
-fn mean_square(targets: &Matrix<f64>) -> f64 {
-    let entries = targets.entries();
-    entries.iter().map(|y| y * y).sum::<f64>() / entries.len().max(1) as f64
-}
-
-/// Two equal rows with different targets.
-fn conflicting_rows(samples: &AnySamples<'_>, targets: &Matrix<f64>) -> Option<(usize, usize)> {
-    let mut seen = std::collections::HashMap::new();
-    let mut row = vec![0.0; samples.ncols()];
-    for i in 0..samples.nrows() {
-        samples.copy_row(i, &mut row);
-        let key: Vec<u64> = row.iter().map(|value| (value + 0.0).to_bits()).collect();
-        let first = *seen.entry(key).or_insert(i);
-        if targets.row(first) != targets.row(i) {
-            return Some((first, i));
-        }
-    }
-    None
 }
