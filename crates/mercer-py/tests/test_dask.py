@@ -396,7 +396,7 @@ def test_later_rows_are_added_to_the_sums(two_workers, data, approx):
     expected.partial_fit(X[250:], y[250:], weights[250:])
     for one, other in zip(numbers(model), numbers(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
-    with pytest.raises(ValueError, match="there are 2 features, but the rows before had 3"):
+    with pytest.raises(ValueError, match="there are 2 features, but the earlier rows have 3"):
         model.partial_fit(*chunked(X[:, :2], y))
     with pytest.raises(ValueError, match="begin anew"):
         model.set_params(bias="centred").partial_fit(*chunked(X, y))

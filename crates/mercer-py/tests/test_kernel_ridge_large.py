@@ -134,7 +134,7 @@ def test_what_cannot_be_merged_is_told(data):
         part.merge(new().fit(X, y))
     with pytest.raises(ValueError, match="1 targets, the other 2"):
         part.merge(new().partial_fit(X, np.column_stack([y, y])))
-    with pytest.raises(ValueError, match="2 targets, but the rows before had 1"):
+    with pytest.raises(ValueError, match="2 targets, but the earlier rows have 1"):
         part.partial_fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="2 features"):
         part.partial_fit(X[:, :2], y)
@@ -239,7 +239,7 @@ def test_partial_fit_goes_on_from_partial_fits_alone(data):
     new = lambda **how: KernelRidge(
         **({"alpha": 0.1, "kernel": "rbf(sigma=2)", "approx": "fourier:64", "random_state": 0} | how)
     )
-    with pytest.warns(UserWarning, match="begins anew"):
+    with pytest.warns(UserWarning, match="starts from scratch"):
         again = new().fit(X, y).partial_fit(X[:100], y[:100])
     np.testing.assert_array_equal(again.predict(Z), new().partial_fit(X[:100], y[:100]).predict(Z))
     for changed in ({"approx": "fourier:32"}, {"kernel": "rbf(sigma=3)"}, {"bias": "centred"}):

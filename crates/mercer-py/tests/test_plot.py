@@ -63,9 +63,9 @@ def test_without_matplotlib(rng, monkeypatch):
         mercer.KernelRidge(kernel="rbf").fit(X, X[:, 0]).plot()
 
 
-def test_a_matrix_has_no_plot(rng):
+def test_a_precomputed_kernel_cannot_be_plotted(rng):
     model = mercer.KernelRidge(kernel="precomputed").fit(np.eye(4), np.arange(4.0))
-    with pytest.raises(ValueError, match="no plot"):
+    with pytest.raises(ValueError, match="cannot be plotted"):
         model.plot()
 
 

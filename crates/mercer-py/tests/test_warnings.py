@@ -113,7 +113,7 @@ def test_the_library_says_which_warnings_are_about_convergence(data):
     report = {"status": "stagnated", "iterations": 3, "residual": 0.1, "reasons": ["larger alpha"], "warnings": ["a step of 2"]} | {"facts": {}}
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        model._tell(report)
+        model._report_result(report)
     assert [warning.category for warning in found] == [UserWarning, ConvergenceWarning]
     assert str(found[0].message) == "a step of 2" and str(found[1].message).endswith("; larger alpha")
     X, y, _ = data
