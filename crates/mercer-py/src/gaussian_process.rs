@@ -64,14 +64,14 @@ impl Prior<'_> {
         }
     }
 
-    /// `MemoryError` where this many matrices of the prior's order do not fit.
+    /// Raises `MemoryError` if this many matrices of the prior's order do not fit.
     fn check_memory(&self, matrices: usize) -> PyResult<()> {
         let n = self.order() as u64;
         let needed = n.saturating_mul(n).saturating_mul(8 * matrices as u64);
         let budget = Session::default().memory();
         if needed > budget {
             return Err(PyMemoryError::new_err(format!(
-                "{n} rows need {} for {matrices} matrices, but {} is what may be used",
+                "{n} rows need {} for {matrices} matrices, but the memory limit is {}",
                 mercer::memory::human(needed),
                 mercer::memory::human(budget)
             )));
@@ -163,8 +163,10 @@ pub fn gp_regression<'py>(
     Ok(Some(out))
 }
 
-/// Gaussian process classification by Laplace's approximation: the approximate log marginal likelihood, the coefficients of the
-/// latent functions' mean, from those of `start` where it is given, in at most `max_steps` Newton steps; where asked for, the derivative, and what variances need.
+/// Gaussian process classification by Laplace's approximation.
+///
+/// Returns the approximate log marginal likelihood and the coefficients of the latent functions' mean, after at most `max_steps`
+/// Newton steps from `start`, if given; on request also the derivative and the factors that variances need.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a call from Python by position")]
 pub fn gp_classification<'py>(

@@ -398,7 +398,7 @@ def test_later_rows_are_added_to_the_sums(two_workers, data, approx):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
     with pytest.raises(ValueError, match="there are 2 features, but the earlier rows have 3"):
         model.partial_fit(*chunked(X[:, :2], y))
-    with pytest.raises(ValueError, match="begin anew"):
+    with pytest.raises(ValueError, match="start again"):
         model.set_params(bias="centred").partial_fit(*chunked(X, y))
 
 
@@ -443,7 +443,7 @@ def test_what_does_not_fit_is_refused(two_workers, data):
         model.fit(X, y, 0 * weights)
     with pytest.raises(ValueError, match="needs features of the kernel"):
         md.KernelRidge(kernel=KERNEL).fit(X, y)
-    with pytest.raises(ValueError, match="takes the kernel as it is for 350 rows"):
+    with pytest.raises(ValueError, match="uses the exact kernel for 350 rows"):
         md.KernelRidge(kernel=KERNEL, approx="auto").fit(X, y)
     with pytest.raises(ValueError, match="solver='cholesky' needs all rows"):
         md.KernelRidge(kernel=KERNEL, solver="cholesky").fit(X, y)

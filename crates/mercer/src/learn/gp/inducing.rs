@@ -163,7 +163,7 @@ impl Gp {
         }
         if has_noise(prepared.kernel.expr()) {
             return Err(LearnError::Unsupported(
-                "a process on inducing points has its noise beside the kernel: leave noise(…) out of the kernel, or give --noise",
+                "a process on inducing points has its noise outside the kernel: leave noise(…) out of the kernel, or give --noise",
             ));
         }
         if prepared.noise == Some(0.0) {
