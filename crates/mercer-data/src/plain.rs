@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_is_left_to_others() {
+    fn other_formats_are_left_to_the_general_parser() {
         for text in [
             "1,2",
             "1,2,3,4",

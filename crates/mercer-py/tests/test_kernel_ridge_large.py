@@ -123,7 +123,7 @@ def test_chunks_on_landmarks(data):
     assert twice.n_samples_seen_ == 200 and twice.predict(Z).shape == (50, 2)
 
 
-def test_what_cannot_be_merged_is_told(data):
+def test_estimators_that_cannot_be_merged_are_reported(data):
     X, y, _, _ = data
     new = lambda **how: KernelRidge(**{"kernel": "rbf(sigma=2)", "approx": "fourier:16", "random_state": 0, **how})
     part = new().partial_fit(X, y)
@@ -177,7 +177,7 @@ def test_conjugate_gradients_that_run_out_of_steps_say_so(data):
     assert model.n_iter_ == 1
 
 
-def test_auto_takes_the_kernel_as_it_is_while_it_is_small(data):
+def test_auto_uses_the_exact_kernel_while_it_is_small(data):
     X, y, Z, _ = data
     model = KernelRidge(kernel="rbf", approx="auto", random_state=0).fit(X, y)
     assert model.approx_ is None
@@ -234,7 +234,7 @@ def test_plots(data):
     assert KernelRidge(kernel="rbf", approx="nystrom:20", random_state=0).fit(X[:, :1], y).plot() is not None
 
 
-def test_partial_fit_goes_on_from_partial_fits_alone(data):
+def test_partial_fit_continues_only_from_partial_fit(data):
     X, y, Z, _ = data
     new = lambda **how: KernelRidge(
         **({"alpha": 0.1, "kernel": "rbf(sigma=2)", "approx": "fourier:64", "random_state": 0} | how)

@@ -92,7 +92,7 @@ def test_a_matrix_too_large_is_refused():
         Kernel("linear")(np.ones((1_000_000, 1)))
 
 
-def test_what_progress_raises_stops_the_work():
+def test_an_exception_in_progress_stops_the_work():
     def progress(stage, done, total):
         raise KeyError(stage)
 

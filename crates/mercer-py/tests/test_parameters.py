@@ -92,7 +92,7 @@ def draws(X, y):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_no_random_state_draws_anew_and_numpy_seeds_it(data):
+def test_no_random_state_draws_a_new_seed_from_numpy(data):
     def attributes():
         return [np.array(getattr(model, name)) for name, model in draws(*data)]
 

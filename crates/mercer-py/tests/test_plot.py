@@ -70,7 +70,7 @@ def test_a_precomputed_kernel_cannot_be_plotted(rng):
 
 
 @pytest.mark.parametrize("name", [name for name in mercer.__all__ if hasattr(getattr(mercer, name), "fit")])
-def test_a_model_that_is_not_fitted_has_no_plot(name):
+def test_an_unfitted_model_cannot_be_plotted(name):
     model = getattr(mercer, name)()
     if hasattr(model, "plot"):
         with pytest.raises(NotFittedError):

@@ -74,7 +74,7 @@ def test_a_solver_that_stagnates_warns(data):
         assert {warning.filename for warning in found} == {__file__}
 
 
-def test_an_undecided_kernel_is_no_matter_of_convergence(data):
+def test_an_undecided_kernel_is_not_a_convergence_warning(data):
     X, y, labels = data
     text = "exp(-|x-z|) - 1e-6*rbf(sigma=1)"
     for model, targets in [(mercer.KernelRidge(kernel=text), y), (mercer.SVC(kernel=text), labels)]:

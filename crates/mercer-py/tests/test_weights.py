@@ -19,7 +19,7 @@ def repeated(weights, *arrays):
     return [np.repeat(array, weights.astype(int), axis=0) for array in arrays]
 
 
-def test_gamma_is_that_of_repeated_rows(data):
+def test_gamma_matches_repeated_rows(data):
     X, _, _, weights = data
     (rows,) = repeated(weights, X)
     assert scale_gamma(X, weights) == pytest.approx(1 / (3 * rows.var()), rel=1e-13)

@@ -145,7 +145,7 @@ fn the_page_and_its_answers() {
 }
 
 #[test]
-fn verdicts_are_those_of_check() {
+fn verdicts_match_check() {
     let explorer = Explorer::start(&[], &[]);
     let bench = Bench::new();
     for kernel in

@@ -79,7 +79,7 @@ fn every_format_streams_to_the_same_model() {
 }
 
 #[test]
-fn auto_takes_the_kernel_as_it_is_where_there_are_few_rows() {
+fn auto_uses_the_exact_kernel_for_few_rows() {
     let bench = Bench::new();
     bench.write("d.csv", table(200));
     let told = fitted(&bench, "d.csv", &["--approx", "auto"]);
@@ -177,7 +177,7 @@ fn very_few_rows_are_fitted() {
 }
 
 #[test]
-fn a_ragged_row_at_the_end_leaves_nothing() {
+fn a_ragged_row_at_the_end_leaves_no_file() {
     let bench = Bench::new();
     bench.write("d.csv", table(50_000) + "1,2\n");
     let error = bench
@@ -189,7 +189,7 @@ fn a_ragged_row_at_the_end_leaves_nothing() {
 /// A disk that takes no more bytes: an error, and no part of a model.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_leaves_nothing() {
+fn a_full_disk_leaves_no_file() {
     let bench = Bench::new();
     bench.write("d.csv", table(500));
     let mercer = env!("CARGO_BIN_EXE_mercer");
@@ -207,7 +207,7 @@ fn a_full_disk_leaves_nothing() {
 /// Killed along the way and started again: the same model, byte for byte, as without a break.
 #[cfg(unix)]
 #[test]
-fn a_stream_goes_on_from_its_checkpoint() {
+fn a_stream_resumes_from_its_checkpoint() {
     use std::process::{Command, Stdio};
     use std::time::Duration;
 

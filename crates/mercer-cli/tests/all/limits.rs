@@ -183,7 +183,7 @@ fn standard_output_that_is_closed_is_an_error() {
 }
 
 #[test]
-fn the_advice_on_memory_is_not_what_was_tried() {
+fn memory_advice_does_not_name_the_solver_in_use() {
     let bench = Bench::new();
     bench.write("d.csv", table(2_000));
     let fit = [

@@ -221,7 +221,7 @@ fn repairs_are_proven() {
 }
 
 #[test]
-fn the_document_says_what_the_text_says() {
+fn the_document_agrees_with_the_text() {
     let kernel = "max(0,1-|x-z|)^2";
     let document = ask(kernel).to_json(kernel, Dim::Any, Domain::All);
     assert_eq!(document["verdict"], "refuted");
@@ -239,7 +239,7 @@ fn the_document_says_what_the_text_says() {
 }
 
 #[test]
-fn proofs_show_what_they_rest_on() {
+fn proofs_show_their_premises() {
     let text = ask("exp(-|x-z|)-0.25*exp(-2*|x-z|);3").to_string();
     assert!(text.contains("density") && text.contains("|ω|²"), "{text}");
     let text = ask("<x,z>^2-0.2;4;sphere").to_string();

@@ -520,7 +520,7 @@ fn the_checker_shares_no_code_with_the_search() {
 
 /// Points of many dimensions are compared in some of their coordinates: the work does not grow with the dimension.
 #[test]
-fn a_million_columns_cost_no_more_than_some() {
+fn a_million_columns_cost_no_more_than_a_few_thousand() {
     for text in ["linear", "exp(-|x-z|^2)+<x,z>^2", "exp(-|x-z|)*(1+<x,z>[0])", "rbf(sigma=3)+min(|x|,|z|)"] {
         let kernel: Kernel = text.parse().unwrap();
         let verdict = kernel.check(Dim::Exactly(1_000_000), Domain::All).unwrap();

@@ -85,7 +85,7 @@ fn the_seed_decides_without_a_limit_on_time() {
 }
 
 #[test]
-fn what_has_nothing_to_discover_is_refused() {
+fn constant_targets_are_refused() {
     let session = Session::default();
     let (x, y) = months();
     let error = Discover::default().candidates(0).run(&Problem::new(x.view(), &y), &session).unwrap_err();

@@ -171,7 +171,7 @@ fn one_class_estimation_says_that_it_decides_nothing() {
 }
 
 #[test]
-fn a_penalty_that_is_lost_in_rounding_is_told() {
+fn a_penalty_that_is_lost_in_rounding_is_reported() {
     let x = dense(2, noise(200, 4));
     let y = Matrix::from_entries(100, 1, noise(100, 9));
     let report = |text: &str, lambda: f64| {
@@ -273,7 +273,7 @@ fn more_features_than_rows_are_solved_in_the_dual() {
 }
 
 #[test]
-fn the_number_of_penalties_is_told_beside_that_of_the_targets() {
+fn the_error_names_the_numbers_of_penalties_and_targets() {
     let (x, y) = (dense(1, noise(404, 4)), Matrix::from_entries(404, 2, noise(808, 9)));
     let error = Ridge::new(kernel("linear")).lambdas(vec![1.0; 3]).fit(&x, &y).unwrap_err();
     assert_eq!(

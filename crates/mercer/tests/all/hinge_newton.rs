@@ -82,7 +82,7 @@ impl Problem {
 
 /// With fewer features than rows and with more, for weak and strong penalties; rows that count nothing among them.
 #[test]
-fn the_minimum_is_that_of_the_dual_problem() {
+fn the_minimum_matches_the_dual_problem() {
     for (rows, width, c) in [(200, 12, 0.1), (200, 12, 30.0), (120, 150, 0.1), (120, 150, 30.0)] {
         let problem = Problem::new(rows, width, c);
         let minimum = problem.minimum();

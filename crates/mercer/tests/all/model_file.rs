@@ -96,7 +96,7 @@ fn every_model() -> Vec<Model> {
 }
 
 #[test]
-fn what_is_saved_is_what_is_loaded() {
+fn a_saved_model_is_loaded_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     for (i, model) in every_model().into_iter().enumerate() {
         let path = folder.path().join(format!("{i}.mercer"));

@@ -271,7 +271,7 @@ fn badly_conditioned_free_variables_do_not_take_millions_of_steps() {
 }
 
 #[test]
-fn small_caches_and_large_ones_give_one_answer() {
+fn small_and_large_caches_give_the_same_solution() {
     let (x, positive) = ring(1500, 2);
     let run = |cache| {
         let with = SvmSettings { cache: Some(cache), ..settings(1e-4) };

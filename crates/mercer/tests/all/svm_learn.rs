@@ -29,7 +29,7 @@ fn fit(machine: Machine, x: &[f64], targets: Targets<'_>) -> Machines {
 }
 
 #[test]
-fn classes_are_told_apart_by_the_compact_layout() {
+fn classes_are_distinguished_by_the_compact_layout() {
     let (x, codes) = clusters();
     for machine in [Machine::Svc { c: 10.0 }, Machine::NuSvc { nu: 0.2 }] {
         let fitted = fit(machine, &x, Targets::codes(&codes, 3));

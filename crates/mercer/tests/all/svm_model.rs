@@ -63,7 +63,7 @@ fn by_definition(pairs: &Pairs, point: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn pairs_are_what_their_layout_says() {
+fn pairs_agree_with_their_layout() {
     let (samples, codes, found) = fitted();
     let Predictor::Pairs(pairs) = found.predictor(&samples) else { panic!("pairs of classes") };
     assert_eq!(pairs.fault(), None);
@@ -159,7 +159,7 @@ fn sigmoids(count: usize) -> Calibration {
 }
 
 #[test]
-fn what_is_saved_is_what_is_loaded() {
+fn a_saved_model_is_loaded_unchanged() {
     for model in [model(pairs(), None), model(pairs(), Some(sigmoids(6)))] {
         let bytes = model.to_bytes().unwrap();
         let read = Model::from_bytes(&bytes, Path::new("m")).unwrap();

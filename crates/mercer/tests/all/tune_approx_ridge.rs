@@ -72,7 +72,7 @@ fn near(a: f64, b: f64, tolerance: f64) -> bool {
 }
 
 #[test]
-fn scores_are_those_of_fits_one_by_one() {
+fn scores_match_fits_one_by_one() {
     let problem = Regression::new(ROWS);
     let criteria = [
         Criterion::Folds(4),
@@ -132,7 +132,7 @@ fn threads_do_not_change_a_bit() {
 
 /// What an interrupted search has tried is not tried again, and the answer is the same; so where nothing is left to try.
 #[test]
-fn a_search_goes_on_where_it_was() {
+fn an_interrupted_search_resumes() {
     let problem = Regression::new(ROWS);
     let tune = Tune {
         strategy: Some(Strategy::Grid { points: 3, refinements: 1 }),
@@ -236,7 +236,7 @@ fn chunks_give_what_rows_in_memory_give() {
 }
 
 #[test]
-fn a_failed_pass_is_told() {
+fn a_failed_pass_is_reported() {
     struct Broken<'a>(Chunks<'a>);
     impl Passes for Broken<'_> {
         fn survey(&self) -> &Survey {
@@ -256,7 +256,7 @@ fn a_failed_pass_is_told() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn unsupported_searches_are_refused() {
     let problem = Regression::new(ROWS);
     let fails = |tune: Tune<Ridge>| run(&problem, &tune, false).unwrap_err();
     let fourier = |criterion| fixed(Approximation::fourier(16), criterion);

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_product_of_two_maxima_is_no_wendland_function() {
+    fn a_product_of_two_maxima_is_not_a_wendland_function() {
         let distance = Atom::Distance(None);
         let line = Form::constant(int(1)).sub(&Form::atom(distance.clone()));
         let first = Atom::Call(Fun::Max, vec![Form::zero(), line.clone()]);

@@ -218,7 +218,7 @@ fn a_coarse_operator_is_corrected_or_given_up() {
 }
 
 #[test]
-fn a_saved_state_goes_on_to_the_same_bits() {
+fn a_saved_state_resumes_with_the_same_bits() {
     let (n, lambda) = (300, 1e-3);
     let resident = double(n, 3);
     let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
@@ -274,7 +274,7 @@ fn has_the_same_bits_for_every_number_of_threads() {
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused() {
+fn unsolvable_systems_are_refused() {
     let resident = double(50, 2);
     let gram = resident.gram(&"-1*rbf".parse().unwrap(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, 0.1, None);
