@@ -39,11 +39,11 @@ FORMS = ("csr_matrix", "csr_array", "lil_matrix", "lil_array")
 
 #: Tests that are expected to fail, each with its reason: {test name, with or without its parameters: reason}.
 EXPECTED_FAILURES = {
-    "test_probability_raises_futurewarning": "probability=True is no parameter on its way out here",
+    "test_probability_raises_futurewarning": "probability=True is not deprecated here",
     "test_svc_nusvc_probA_probB_deprecated": "probA_ and probB_ are no attributes on their way out here",
-    "test_unsupervised_inputs": "scikit-learn's trees are no rows",
-    "test_predict_sparse_ball_kd_tree": "sparse queries are answered whatever the algorithm",
-    "test_svr_errors": "a function that returns a matrix of another shape is refused by fit, not by predict alone",
+    "test_unsupervised_inputs": "scikit-learn's trees are not accepted as rows",
+    "test_predict_sparse_ball_kd_tree": "sparse queries are supported for every algorithm",
+    "test_svr_errors": "a function that returns a matrix of the wrong shape is refused by fit, not only by predict",
 }
 
 #: The test asks for as many neighbours as it has for the radius of classes that are not of scikit-learn's private mixin.

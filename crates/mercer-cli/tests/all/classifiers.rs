@@ -312,7 +312,7 @@ fn gaussian_processes_have_probabilities_of_classes() {
         }
         bench.ok(&["info", "m.mercer"]);
     }
-    // Numbers are classes where they are asked to be.
+    // Numbers are classes on request.
     bench.write("d.csv", rings(80, &["0", "1"]));
     fit(&bench, "gp", &["--kernel", "rbf(sigma=1)", "--classify"]);
     let (header, _) = columns(&bench.ok(&["predict", "m.mercer", "d.csv", "--proba"]));

@@ -171,7 +171,7 @@ fn the_leave_one_out_density_is_an_objective() {
         (&likelihood["objective"], &loo["objective"]),
         (&"likelihood".into(), &"leave-one-out".into())
     );
-    // Both are maxima of their own: that of the likelihood has the larger likelihood.
+    // Each maximises its own objective: the maximum of the likelihood has the larger likelihood.
     let value = |document: &Value| document["log_likelihood"].as_f64().unwrap();
     assert!(value(&likelihood) >= value(&loo) && likelihood["parameters"] != loo["parameters"]);
 }

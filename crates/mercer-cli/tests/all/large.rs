@@ -29,7 +29,7 @@ fn approximations_fit_predict_and_tell_their_quality() {
     let text =
         bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "--approx", "fourier:64", "-o", "m.mercer"]);
     assert!(text.contains("64 random features") && text.contains("twice as many"), "{text}");
-    // The same fit, the same bytes, whatever the threads.
+    // The same fit gives the same bytes for any number of threads.
     let first = std::fs::read(bench.path("m.mercer")).unwrap();
     bench.ok(&[
         "fit",
@@ -47,7 +47,7 @@ fn approximations_fit_predict_and_tell_their_quality() {
     assert_eq!(std::fs::read(bench.path("m.mercer")).unwrap(), first);
 }
 
-/// A file in chunks, whatever its format, gives the model of the exact fit where landmarks are at every row.
+/// A file of any format, read in chunks, gives the model of the exact fit if every row is a landmark.
 #[test]
 fn every_format_streams_to_the_same_model() {
     let bench = Bench::new();

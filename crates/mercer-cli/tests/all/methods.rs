@@ -1,4 +1,4 @@
-//! The methods beside kernel ridge regression: features, least mean squares, smoother, neighbours.
+//! The methods other than kernel ridge regression: features, least mean squares, smoother, neighbours.
 
 use crate::bench::{Bench, table};
 use serde_json::Value;

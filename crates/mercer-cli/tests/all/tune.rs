@@ -43,7 +43,7 @@ fn the_best_trial_is_saved_as_the_model() {
     );
 }
 
-/// A search that was stopped halfway goes on to the very model of one that was not.
+/// A search that was stopped halfway resumes and gives the same model as one that was not.
 #[test]
 fn an_interrupted_search_resumes() {
     let bench = Bench::new();

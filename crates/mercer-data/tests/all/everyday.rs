@@ -246,7 +246,7 @@ fn a_name_that_contradicts_the_content_is_an_error() {
         let error = read_source(&Source::bytes(name, bytes), &options()).unwrap_err().to_string();
         assert!(error.contains(word) && error.starts_with(name), "{error}");
     }
-    // A clock time is no sparse entry where other lines have none.
+    // A clock time is not a sparse entry if other lines have none.
     let (data, _) =
         read_bytes(b"n when y\n1 2:30 5\n", &ReadOptions { drop: columns(&["when"]), ..options() }).unwrap();
     assert_eq!(entries(&data), [1.0]);

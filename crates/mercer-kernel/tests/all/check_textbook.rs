@@ -6,7 +6,7 @@
 use mercer_kernel::Kernel;
 use mercer_kernel::check::{Checked, Dim, Domain, MOST_STEPS, Verdict};
 
-/// What a verdict says, in the words of the table.
+/// A verdict in the words of the table.
 fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Proven(_) => "yes",

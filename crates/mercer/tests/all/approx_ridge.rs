@@ -158,7 +158,7 @@ fn one_lambda_for_each_target() {
     }
 }
 
-/// What sums say of held-out rows is what predicting them says.
+/// Errors of held-out rows from sums equal those of their predictions.
 #[test]
 fn held_out_errors_match_predictions() {
     let (points, targets) = problem(200);

@@ -79,7 +79,7 @@ fn the_seed_decides_without_a_limit_on_time() {
     let found = run(Discover::default());
     assert_eq!(found, run(Discover::default()));
     assert!(!found.ended_early && found.winner().formula.text(1).contains("periodic"), "{found:?}");
-    // The first formula is tried whatever the limit.
+    // The first formula is tried for any limit.
     let hurried = run(Discover::default().seconds(Some(1e-9)));
     assert_eq!((hurried.tried, hurried.ladder.len(), hurried.ended_early), (1, 1, true));
 }

@@ -386,7 +386,7 @@ fn auto_chooses_an_affordable_solver() {
     assert_eq!(resolved(&gp, 1_000, &session), gp);
     assert_eq!(resolved(&gp, 5_000, &session.with_memory(300 << 20)).solver, GpSolver::Cg);
     assert_eq!(resolved(&gp, 1_000_000, &session).inducing, Some(1_024));
-    // What only a factor can do, and what is asked for, stays.
+    // Settings that need a factor, and explicit solvers, are kept.
     for fixed in [
         gp.clone().solver(GpSolver::Cholesky),
         gp.clone().objective(GpObjective::LeaveOneOut),

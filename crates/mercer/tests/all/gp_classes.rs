@@ -47,7 +47,7 @@ fn classes_have_probabilities_that_survive_a_file() {
             right += usize::from(fitted.model.link().class(row) == code);
         }
         assert!(right >= 85, "{classes} classes: {right} of 90");
-        // The second column says nothing of the class.
+        // The second column does not determine the class.
         let parameters: Vec<Learnt> = fitted.facts.read("parameters").unwrap();
         assert!(parameters[2].value.0 > 2.0 * parameters[1].value.0, "{parameters:?}");
         let folder = tempfile::tempdir().unwrap();

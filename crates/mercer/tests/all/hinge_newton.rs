@@ -106,7 +106,7 @@ fn without_an_intercept() {
     }
 }
 
-/// What is reported bounds what is true, however early the work ends.
+/// The reported gap bounds the true one, however early the work ends.
 #[test]
 fn the_gap_is_a_bound_at_every_step() {
     let problem = Problem::new(160, 20, 3.0);

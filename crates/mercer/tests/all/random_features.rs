@@ -207,7 +207,7 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     assert!(one.0 != other);
 }
 
-/// Heavy tails have phases of a million turns; single precision alone would know nothing of them.
+/// Heavy tails have phases of a million turns, which have no correct digits in single precision.
 #[test]
 fn single_precision_features_match_double_precision() {
     let entries: Vec<f32> = (0..200).map(|i| 50.0 + (i as f32).sin()).collect();

@@ -130,7 +130,7 @@ fn a_pass_resumes_from_its_checkpoint_with_the_same_bits() {
     assert!(error.is_stop(), "{error}");
     assert_eq!(ridge().train(&problem, &resumed).unwrap(), whole);
     assert_eq!(kept.states.lock().unwrap().len(), 8, "no chunk was added twice");
-    // Another λ is other work, and a damaged state is of no use.
+    // A state for another λ, or a damaged state, is not used.
     let states = kept.states.lock().unwrap().len();
     ridge().lambda(1.0).train(&problem, &resumed).unwrap();
     assert_eq!(kept.states.lock().unwrap().len(), states + 8);

@@ -433,7 +433,7 @@ fn leaving_variables_out_changes_the_way_and_not_the_answer() {
         let (a, b) = (left_out.report.objective, all.report.objective);
         let allowed = left_out.report.gap.max(all.report.gap).max(1e-8 * (1.0 + b.abs()));
         assert!((a - b).abs() <= allowed && allowed < 1e-4 * (1.0 + b.abs()), "{a}, {b}: {allowed}");
-        // f is the matrix times β, whatever was left out on the way.
+        // f is the matrix times β, whatever shrinking has skipped.
         let beta = &left_out.beta;
         let again = qp.clone().starting_from(beta).unwrap();
         let checked = again.solve(&gram, None, &settings(2e-6), &Unwatched).unwrap();

@@ -103,7 +103,7 @@ fn one_class_leaves_a_part_outside() {
     assert!(fitted.support.len() >= 9);
 }
 
-/// What the check of the kernel says is kept with the model and reported, whatever the machine.
+/// The verdict of the kernel check is stored in the model and reported, for every machine.
 #[test]
 fn the_verdict_on_the_kernel_is_kept() {
     let (x, codes) = clusters();

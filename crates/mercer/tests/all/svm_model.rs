@@ -101,7 +101,7 @@ fn a_class_without_support_vectors_still_has_its_pairs() {
         .for_each(|(found, expected)| assert!((found - expected).abs() < 1e-12));
 }
 
-/// Two classes against each other are the same machine, whatever it is called.
+/// One machine per pair and one per class are the same machine for two classes.
 #[test]
 fn one_against_the_rest_of_two_is_the_pair_with_its_sign_turned() {
     let (samples, codes) = clusters();

@@ -130,7 +130,7 @@ fn threads_do_not_change_a_bit() {
     assert_eq!(on(Some(1)), on(Some(4)));
 }
 
-/// What an interrupted search has tried is not tried again, and the answer is the same; so where nothing is left to try.
+/// A resumed search does not repeat its trials and gives the same result, also if no trials are left.
 #[test]
 fn an_interrupted_search_resumes() {
     let problem = Regression::new(ROWS);
@@ -296,7 +296,7 @@ fn unsupported_searches_are_refused() {
     assert!(folds.run(&problem.problem(false), &session().with_watch(&stop)).unwrap_err().is_stop());
 }
 
-/// λ = 0 has no fit where features are dependent, and the search goes on without it.
+/// With dependent features λ = 0 has no fit, and the search continues without it.
 #[test]
 fn a_lambda_without_a_fit_has_no_score() {
     let problem = Regression::new(ROWS);

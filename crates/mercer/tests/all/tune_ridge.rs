@@ -18,7 +18,7 @@ fn session() -> Session<'static> {
     Session::default().with_seed(9)
 }
 
-/// What the learner predicts at `held` when it is trained on `train`.
+/// The predictions at `held` of the learner trained on `train`.
 fn predict(
     problem: &Regression,
     ridge: &Ridge,

@@ -44,7 +44,7 @@ pub fn bounded_bernstein(form: &Form, as_kernel: bool) -> bool {
 }
 
 /// Whether a radial form is a signed mixture of Gaussians with a negative weight on one of them. The mixture of a radial
-/// kernel in every dimension is unique and has none.
+/// kernel in every dimension is unique and has no such term.
 pub fn has_negative_atom(form: &Form) -> bool {
     let mut cols: Option<Cols> = None;
     let mut negative = false;

@@ -7,9 +7,9 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// Why there is no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// The function has none there.
+    /// The function has no value there.
     Undefined,
-    /// It is too large, or too close to where the function has none, for this arithmetic.
+    /// It is too large, or too close to a point without a value, for this arithmetic.
     Beyond,
 }
 

@@ -70,7 +70,7 @@ impl<'a> Inducing<'a> {
 
     /// The bound at `theta`; `None` if a matrix is not positive definite there.
     ///
-    /// nM²/2 multiply-adds in one pass over the rows, O(M²) memory beside the rows.
+    /// nM²/2 multiply-adds in one pass over the rows, O(M²) memory in addition to the rows.
     pub fn bound(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<Bounded>, LearnError> {
         let (values, noise) = self.split(theta);
         let kernel = self.kernel.with_values(&values)?;
