@@ -1,4 +1,4 @@
-"""A pytest plugin that puts mercer's estimators in the place of scikit-learn's, so that scikit-learn's own tests judge them.
+"""A pytest plugin that replaces scikit-learn's estimators by mercer's, so that scikit-learn's own tests run on them.
 
     pytest -p sklearn_swap --pyargs sklearn.tests.test_kernel_ridge
 """
@@ -8,7 +8,7 @@ import inspect
 
 import pytest
 
-#: Where scikit-learn keeps a class, and the class of mercer that takes its place.
+#: The location of a class in scikit-learn, and the class of mercer that replaces it.
 SWAPPED = {
     ("sklearn.gaussian_process", "GaussianProcessClassifier"): "GaussianProcessClassifier",
     ("sklearn.gaussian_process", "GaussianProcessRegressor"): "GaussianProcessRegressor",
@@ -67,7 +67,7 @@ ROUNDING = {
 #: A test whose latent function is zero by symmetry: the class and whether the probability is at least 1/2 depend on rounding.
 TIES = {"test_predict_consistent_structured"}
 
-#: Tests of these modules that are not of swapped classes: {test name: what they are of}.
+#: Tests of these modules that do not concern swapped classes: {test name: their subject}.
 NOT_OURS = {
     name: "LinearSVC and LinearSVR alone"
     for name in (

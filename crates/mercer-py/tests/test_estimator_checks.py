@@ -56,7 +56,7 @@ OF_DEFAULTS = {
     ),
 }
 
-#: {what has the options: {check name: why it fails}}.
+#: {estimator with options: {check name: reason of the failure}}.
 OF_OPTIONS = {
     "KernelLMS by rows": dict.fromkeys(WEIGHTS, "a row of weight 2 is one larger step, two equal rows are two steps"),
     "KernelRidgeCV": dict.fromkeys(

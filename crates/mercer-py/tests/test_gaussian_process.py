@@ -87,7 +87,7 @@ def data(columns, n=40, seed=0):
 
 
 def close(found, expected, tolerance=1e-8):
-    """Within `tolerance` of the size of what is expected."""
+    """Asserts equality within `tolerance` relative to the expected size."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape
     assert np.abs(found - expected).max(initial=0) <= tolerance * max(1, np.abs(expected).max(initial=0)), (found, expected)

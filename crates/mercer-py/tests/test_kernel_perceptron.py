@@ -1,4 +1,4 @@
-"""The kernel perceptron against a few lines of its own, and in its forms."""
+"""The kernel perceptron, against a short reference implementation, and its variants."""
 
 import pickle
 
@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 
 
 def reference(K, y, passes):
-    """The perceptron as in a book; y is ±1."""
+    """The textbook perceptron; y is ±1."""
     a = np.zeros(len(y))
     mistakes = []
     for _ in range(passes):

@@ -235,7 +235,7 @@ def test_a_formula_that_is_not_a_kernel_is_refused(data):
     X, y, _ = data
     with pytest.raises(ValueError, match=r"is not a kernel on.*precomputed"):
         KernelRidge(kernel="exp(|x-z|^2)").fit(X, y)
-    # The names of scikit-learn are taken at their word, and so is a matrix.
+    # scikit-learn's kernel names are not checked, and neither is a matrix.
     K = Kernel("exp(|x-z|^2)")(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -123,7 +123,7 @@ def test_a_function_scores_single_rows_and_sees_the_weights(data):
 
 @pytest.mark.parametrize("approx", [None, "fourier:8"])
 def test_r2_of_constant_targets_matches_scikit_learn(data, approx):
-    """Not 1, as if they were predicted."""
+    """The score is not 1, as if they were predicted."""
     X, y = data
     folds = np.arange(60) < 20
     y = np.where(folds, 2.0, y)

@@ -102,10 +102,10 @@ def test_chunks_and_parts_give_the_fit_of_all(data, bias):
     assert_close(one.predict(Z), other.predict(Z), 1e-10)
     assert one.n_samples_seen_ == 400 and left[1].n_samples_seen_ == 133
     assert not hasattr(one, "quality_") and hasattr(left[1], "quality_")
-    # A merged one goes on.
+    # A merged estimator accepts more rows.
     one.partial_fit(X[:10], y[:10])
     assert one.n_samples_seen_ == 410
-    # A fit forgets what was before.
+    # A fit discards earlier rows.
     np.testing.assert_array_equal(one.fit(X, y, weights).predict(Z), expected)
     assert not hasattr(one, "n_samples_seen_")
 

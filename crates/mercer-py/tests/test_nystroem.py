@@ -62,7 +62,7 @@ def test_landmarks_of_your_own(X):
     np.testing.assert_array_equal(map.components_, own)
     phi = map.transform(X)
     assert phi.shape == (80, 11) and len(map.get_feature_names_out()) == 11
-    # Those that add nothing have a feature of zeros.
+    # Redundant landmarks have a feature of zeros.
     assert (abs(phi).max(axis=0) == 0).sum() == 5
     among = map.transform(own)
     np.testing.assert_allclose(phi @ among.T, mercer.Kernel("rbf(sigma=2)")(X, own), atol=1e-9)
@@ -70,7 +70,7 @@ def test_landmarks_of_your_own(X):
 
 
 def test_pivots_span_the_kernel_better_than_chance(rng):
-    """A few far rows: chance misses them, pivots do not."""
+    """A few distant rows: uniform sampling misses them, pivoting does not."""
     X = np.vstack([rng.standard_normal((300, 2)) / 10, 5 + rng.standard_normal((10, 2))])
     K = mercer.Kernel("rbf(sigma=1)")(X)
     error = {}

@@ -1,4 +1,4 @@
-"""The package as a whole: what importing costs, what it imports, and whether its stubs and examples are true."""
+"""The package as a whole: import cost, imported modules, and correctness of stubs and examples."""
 
 import ast
 import doctest
@@ -66,7 +66,7 @@ def test_imports_of_scikit_learn(module):
 
 
 def test_runtime_imports_of_scikit_learn():
-    """What a fit and a prediction load beyond what the allowed modules load by themselves."""
+    """Modules loaded by a fit and a prediction in addition to those of the allowed modules."""
     program = (
         "import sys, numpy as np, sklearn.base, sklearn.utils, sklearn.utils.metaestimators\n"
         "import sklearn.utils.validation, sklearn.exceptions\n"

@@ -1,4 +1,4 @@
-"""Random features, against the kernels that they stand in for and scikit-learn's sampler."""
+"""Random features, against the kernels that they approximate and scikit-learn's sampler."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Support vector machines: what scikit-learn's tests do not ask."""
+"""Support vector machines: behaviour that scikit-learn's tests do not cover."""
 
 import os
 import pickle

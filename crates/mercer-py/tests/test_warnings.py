@@ -1,4 +1,4 @@
-"""What a fit warns of, and where: at the line that called it."""
+"""Warnings of a fit, and their location: the line that called it."""
 
 import functools
 import warnings
@@ -108,7 +108,7 @@ def test_only_convergence_is_a_convergence_warning(data):
 
 
 def test_the_library_says_which_warnings_are_about_convergence(data):
-    """Not their words: a warning about something else may speak of steps and tolerances."""
+    """The category does not depend on the words: other warnings may mention steps and tolerances."""
     model = mercer.KernelRidge()
     report = {"status": "stagnated", "iterations": 3, "residual": 0.1, "reasons": ["larger alpha"], "warnings": ["a step of 2"]} | {"facts": {}}
     with warnings.catch_warnings(record=True) as found:

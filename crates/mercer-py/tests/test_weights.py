@@ -1,4 +1,4 @@
-"""Weights of rows: a row of weight 2 is two rows, in the model and in γ; and the methods that go on from more rows."""
+"""Weights of rows: a row of weight 2 is two rows, in the model and in γ; and methods that learn from further rows."""
 
 import mercer
 import numpy as np

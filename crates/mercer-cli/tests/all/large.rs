@@ -164,7 +164,7 @@ fn bad_requests_are_named() {
     assert!(error.contains("--approx does not apply to knn"), "{error}");
 }
 
-/// A handful of rows, of which the hash may hold out none: a fit all the same, and no error that is not a number.
+/// A handful of rows, of which the hash may hold out none: the fit succeeds, and no error is NaN.
 #[test]
 fn very_few_rows_are_fitted() {
     let bench = Bench::new();
@@ -186,7 +186,7 @@ fn a_ragged_row_at_the_end_leaves_no_file() {
     assert_eq!(bench.files(), ["d.csv"]);
 }
 
-/// A disk that takes no more bytes: an error, and no part of a model.
+/// A full disk: an error, and no part of a model.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_no_file() {

@@ -1,4 +1,4 @@
-//! `mercer plan`: what would be done, and why.
+//! `mercer plan`: the planned work and its reasons.
 
 use crate::bench::{Bench, table};
 use serde_json::Value;

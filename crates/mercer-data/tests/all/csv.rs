@@ -1,4 +1,4 @@
-//! Tables in text: what is read, and what is said about what cannot be.
+//! Text tables: values that are read, and messages for those that cannot be.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! NumPy files: what NumPy wrote (`data/numpy/write.py`), what is written as NumPy writes it, and headers that lie.
+//! NumPy files: what NumPy wrote (`data/numpy/write.py`), files written as NumPy writes them, and false headers.
 
 use std::io::{Cursor, Write};
 use std::path::Path;

@@ -89,7 +89,7 @@ fn unreadable_files_are_named() {
     }
 }
 
-/// Whatever is wrong with the bytes, the answer is an error or rows, never a panic.
+/// Damaged bytes give an error or rows, never a panic.
 #[test]
 fn damaged_bytes_do_not_panic() {
     for name in ["snappy.parquet", "none.parquet", "missing.parquet"] {

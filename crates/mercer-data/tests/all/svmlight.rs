@@ -1,4 +1,4 @@
-//! LIBSVM text: what is read, written, and said about what cannot be read.
+//! LIBSVM text: reading, writing, and messages for text that cannot be read.
 
 use mercer_data::real::Precision;
 use mercer_data::{

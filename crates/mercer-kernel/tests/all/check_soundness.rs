@@ -390,7 +390,7 @@ fn a_proof_serves_one_question_only() {
 /// Formula, claim, dimension, domain, rule, premises.
 type Step = (&'static str, Property, Dim, Domain, Rule, Vec<(&'static str, Property)>);
 
-/// One false step each, with premises that claim what the rule wants.
+/// One false step each, with premises that satisfy the rule in form.
 #[test]
 fn a_false_step_is_rejected() {
     let psd = Property::PositiveSemidefinite;

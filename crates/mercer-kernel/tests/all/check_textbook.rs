@@ -1,4 +1,4 @@
-//! Formulas of the textbooks, and what is true of them: few may be undecided, and no verdict may be wrong.
+//! Formulas of the textbooks with their correct verdicts: few may be undecided, and no verdict may be wrong.
 //!
 //! Rasmussen and Williams 2006, Gaussian Processes for Machine Learning; Schölkopf and Smola 2002, Learning with Kernels; Genton 2001;
 //! Gneiting 2002 and 2013; Wendland 2005; Berg, Christensen, Ressel 1984; Wackernagel 2003.

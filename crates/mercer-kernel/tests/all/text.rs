@@ -1,4 +1,4 @@
-//! Kernel text: what parses to what, what is refused and how, and that printing is the parser's inverse.
+//! Kernel text: results of parsing, refused texts and their messages, and printing as the inverse of parsing.
 
 use mercer_kernel::family::gaussian::GAUSSIAN;
 use mercer_kernel::random::{self, Shape};

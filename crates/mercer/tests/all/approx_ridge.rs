@@ -1,4 +1,4 @@
-//! Ridge regression on approximate features against the exact one, and what it refuses.
+//! Ridge regression on approximate features against the exact one, and refused settings.
 
 use std::slice;
 
@@ -117,7 +117,7 @@ fn all_landmarks_give_the_exact_fit() {
     assert!(matches!(fit.model.predictor, Predictor::Expansion(_)), "landmarks need no map in the model");
 }
 
-/// Chunks in any split, merged, give what one call gives.
+/// Chunks in any split, merged, give the result of one call.
 #[test]
 fn streaming_is_the_same_fit() {
     let (points, targets) = problem(300);
@@ -261,7 +261,7 @@ fn bad_input_is_named() {
     assert!(matches!(error, LearnError::Length { .. }));
 }
 
-/// A fitted model has its settings and how well the features do.
+/// A fitted model has its settings and the quality of the features.
 #[test]
 fn training_gives_the_fit_and_its_quality() {
     let (points, targets) = problem(120);

@@ -1,4 +1,4 @@
-//! The search for a kernel: what it refuses, when it ends, and what it keeps.
+//! The search for a kernel: refused input, stopping, and the result.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

@@ -1,4 +1,4 @@
-//! Feature maps against their kernels: ⟨φ(x),φ(z)⟩ is what `kernel::eval` says, and texts mean what they say.
+//! Feature maps against their kernels: ⟨φ(x),φ(z)⟩ is the value of `kernel::eval`, and formulas evaluate as written.
 
 use mercer::data::{AnySamples, Samples};
 use mercer::design::{DesignError, FeatureMap, FeatureProblem};
@@ -86,7 +86,7 @@ proptest! {
         prop_assert!((attained - map.error_bound(norm(&x)).unwrap()).abs() <= 1e-13);
     }
 
-    /// No text makes the parser panic, and what it reads prints to what it reads again.
+    /// No text makes the parser panic, and a map that it reads is printed as a text that it reads again.
     #[test]
     fn any_text_is_read_or_refused(text in "[-x0-9a-z+*/^(),.=` éσ\u{0}-\u{1f}]{0,60}") {
         if let Ok(read) = text.parse::<FeatureMap>() {

@@ -1,4 +1,4 @@
-//! LIBSVM's model files: those in `data/libsvm` were written by LIBSVM 3.37, with what it says of twelve points.
+//! LIBSVM's model files: those in `data/libsvm` were written by LIBSVM 3.37, with its predictions for twelve points.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -155,7 +155,7 @@ fn errors_name_the_line() {
     );
 }
 
-/// What LIBSVM 3.37 writes, with `-b 1`, for rows of class 2 alone.
+/// The file that LIBSVM 3.37 writes, with `-b 1`, for rows of class 2 alone.
 const ONE_CLASS: &str = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 1\ntotal_sv 0\nrho\nlabel 2\nprobA\nprobB\nnr_sv 0\nSV\n";
 
 #[test]

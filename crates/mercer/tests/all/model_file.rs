@@ -1,4 +1,4 @@
-//! The model file: what is written is what is read, and nothing else is accepted.
+//! The model file: written models are read back unchanged, and nothing else is accepted.
 
 use std::path::Path;
 

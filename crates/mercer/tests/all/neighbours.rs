@@ -1,4 +1,4 @@
-//! Nearest neighbours and the kernel smoother against what their definitions give, pair by pair.
+//! Nearest neighbours and the kernel smoother against their definitions, pair by pair.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,4 +1,4 @@
-//! Plans: what they choose, what they say, and that their numbers move the right way.
+//! Plans: their choices, their text, and the direction in which their numbers change.
 
 use std::sync::atomic::AtomicBool;
 

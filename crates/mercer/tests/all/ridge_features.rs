@@ -216,7 +216,7 @@ fn ill_conditioned_features_go_through_qr() {
     assert!(report.solver.starts_with("normal") && report.warnings.len() == 1, "{report:?}");
 }
 
-/// Features of very different size are no reason to call them dependent, nor for QR.
+/// Features of very different size are not reported as dependent, and need no QR.
 #[test]
 fn the_size_of_a_feature_does_not_matter() {
     let x = samples(50, 2, 9);

@@ -1,4 +1,4 @@
-//! Support vector machines as learners: the layout of their answers and what they say of new points.
+//! Support vector machines as learners: the layout of their results, and predictions at new points.
 
 use crate::machines::{samples, vote};
 use mercer::data::{AnySamples, Samples};

@@ -1,4 +1,4 @@
-//! Support vector machines as models: what they say of points, what votes do with it, and what the file keeps.
+//! Support vector machines as models: decisions at points, votes, and the model file.
 
 use std::path::Path;
 

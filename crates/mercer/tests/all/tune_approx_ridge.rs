@@ -104,7 +104,7 @@ fn scores_match_fits_one_by_one() {
     }
 }
 
-/// The model of a search is that of a fit with what it chose.
+/// The model of a search is that of a fit with the chosen settings.
 #[test]
 fn the_model_is_the_fit_with_the_best() {
     let problem = Regression::new(ROWS);

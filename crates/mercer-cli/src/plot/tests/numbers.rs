@@ -1,4 +1,4 @@
-//! The numbers in figures: marks are where the data say.
+//! The numbers in figures: marks are at the positions of the data.
 
 use super::samples;
 use crate::plot::figure::{Cell, Mark, Point, Symbol};
