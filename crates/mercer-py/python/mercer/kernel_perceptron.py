@@ -225,7 +225,7 @@ class KernelPerceptron(KernelClassifier):
             self.n_mistakes_ = 0
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
-            raise ValueError(f"y contains classes that the first call did not name: {unknown.tolist()}")
+            raise ValueError(f"y contains classes that were not in the first call: {unknown.tolist()}")
         codes = np.searchsorted(self.classes_, y).astype(np.uintp)
         settings, targets = self._kernel_settings(), (codes, len(self.classes_))
         with self._job() as job:
