@@ -77,7 +77,7 @@ fn list(values: &[f64]) -> String {
     values.iter().map(number).collect::<Vec<_>>().join(", ")
 }
 
-/// The text of `entry` in its own namespace.
+/// The text of `entry` in a namespace of its own.
 fn in_namespace(name: &str, source: &Source, entry: Entry) -> String {
     let text = source.text(entry).replace("extern \"C\"", "");
     let mut defined: Vec<&str> = text

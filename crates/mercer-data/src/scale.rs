@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn mismatched_sizes_are_errors() {
+    fn what_does_not_fit_is_an_error() {
         let (scaling, _) = Scaling::fit(ScaleMethod::Standard, &dense(1, &[1.0, 3.0])).unwrap();
         let error = scaling.apply(dense(2, &[1.0, 2.0])).unwrap_err().to_string();
         assert!(error.contains("found 2 columns"), "{error}");

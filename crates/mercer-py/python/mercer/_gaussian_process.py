@@ -7,7 +7,7 @@ from sklearn.utils.validation import validate_data
 
 from mercer._constraints import ON_DEVICE, at_least, has_methods, one_of
 from mercer._estimator import Estimator
-from mercer._gp_kernels import Formula, check_kernel, prior_of, start_kernel, warn_of_bounds
+from mercer._gp_kernels import Formula, admit, prior_of, start_kernel, warn_of_bounds
 from mercer._warn import warn
 from mercer.kernel import Kernel
 
@@ -70,7 +70,7 @@ class GaussianProcess(Estimator):
     def _check_kernel(self, X):
         """Raise ValueError if a kernel text is not a kernel on the rows X. Kernel objects are not checked."""
         if isinstance(self.kernel, (str, Kernel)):
-            check_kernel(self._start_kernel(X), X)
+            admit(self._start_kernel(X), X)
 
     @staticmethod
     def _prior(kernel, X):

@@ -14,7 +14,7 @@ from mercer._rows import borrowable
 from mercer._warn import warn
 from mercer.kernel import Kernel
 
-__all__ = ["LearntKernel", "check_kernel", "prior_of", "start_kernel", "warn_of_bounds"]
+__all__ = ["LearntKernel", "admit", "prior_of", "start_kernel", "warn_of_bounds"]
 
 #: The module whose kernels are translated. It is never imported here: whoever passes one of its objects has imported it.
 _MODULE = "sklearn.gaussian_process.kernels"
@@ -165,10 +165,10 @@ def start_kernel(kernel, X, seed=0):
     return LearntKernel(native, names, bounds, bounds.mean(axis=1))
 
 
-def check_kernel(kernel, X):
-    """Raise ValueError if a learnt kernel is not a kernel on the rows X, and warn if that is undecided.
+def admit(kernel, X):
+    """Refuses a learnt kernel that is not one on the rows X, and warns where that is not known.
 
-    It must be a kernel on all of R^d, else on the orthant if X has no negative entries, else on the ball that contains X.
+    It has to be one on all of R^d, else where all coordinates are at least 0 if those of X are, else on the ball that holds X.
     """
     formula, radius = Kernel._of(kernel._template), np.sqrt(np.square(X).sum(axis=1)).max()
     domains = ["all"]

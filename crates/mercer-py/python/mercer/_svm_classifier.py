@@ -105,7 +105,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         return each if weights is None else each * weights
 
     def _each_class_weight(self, counts):
-        """Return the weight of each class, given the number of rows of each."""
+        """The weight of each class, of the number of rows of each."""
         if self.class_weight is None:
             return np.ones(len(self.classes_))
         if isinstance(self.class_weight, str):
@@ -113,7 +113,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         labels = self.classes_.tolist()
         each = np.array([self.class_weight.get(label, 1.0) for label in labels], dtype=np.float64)
         if (each < 0).any() or not np.isfinite(each).all():
-            raise ValueError(f"The 'class_weight' parameter of {type(self).__name__} must hold numbers of at least 0.")
+            raise ValueError(f"The 'class_weight' parameter of {type(self).__name__} must hold numbers from 0 on.")
         unweighted = [label for label in labels if label not in self.class_weight]
         if unweighted and len(labels) - len(unweighted) != len(self.class_weight):
             raise ValueError(f"The classes, {unweighted}, are not in class_weight")

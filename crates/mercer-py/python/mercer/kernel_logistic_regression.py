@@ -185,11 +185,11 @@ class KernelLogisticRegression(KernelClassifier):
         return each[codes] if weights is None else each[codes] * weights
 
     def _each_class_weight(self, counts):
-        """Return the weight of each class, given the summed weights of the rows of each."""
+        """The weight of each class, of the summed weights of the rows of each."""
         if self.class_weight is None:
             return np.ones(len(self.classes_))
         if isinstance(self.class_weight, str):
-            # A class of total weight 0 has no influence, whatever its class weight.
+            # A class without weight weighs nothing, however often its rows would count.
             return counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
         return np.array([self.class_weight.get(label, 1.0) for label in self.classes_.tolist()], dtype=np.float64)
 

@@ -295,7 +295,7 @@ fn class_weights_multiply_those_of_the_rows() {
 }
 
 #[test]
-fn every_solver_reaches_the_minimum() {
+fn every_way_to_the_minimum_ends_there() {
     for classes in [2, 3] {
         let problem = Problem::new(40, classes, 6);
         let newton = Logistic::new(kernel("rbf(sigma=1)")).tol(1e-7);

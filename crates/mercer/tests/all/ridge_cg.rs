@@ -262,7 +262,7 @@ fn landmarks_give_the_answer_of_nystrom_features() {
     assert!(matches!(error, LearnError::Unsupported(_)), "{error}");
 }
 
-/// If λ is below the errors of single precision, the last steps are in double precision.
+/// Where λ is below the errors of single precision, steps are taken in double precision in the end.
 #[test]
 fn a_lambda_below_single_precision_is_solved() {
     let (samples, targets, _) = data(300);

@@ -465,8 +465,8 @@ impl Work {
             Cost::new(way, bytes + self.samples, vec![rows, steps])
         };
         let kept = way(Way::Stored, 4.0 * values, 1.0).remark(
-            "the number of support vectors is not known in advance: these times assume that every row becomes one. Well separated \
-             classes and a small C give few; overlapping classes and a large C take several times as many steps",
+            "the number of support vectors is not known in advance: these times assume that every row becomes one. Data with \
+             little noise give few; a large C on noisy data takes several times as many steps",
         );
         // The gradient, the variables and their bounds, and a block of rows.
         vec![kept, way(Way::Tiled, 64.0 * n + 4.0 * 512.0 * n, AGAIN)]
