@@ -1,8 +1,8 @@
 """Compares two builds of the command line: `python bench/builds.py OLD NEW --data DIR [--rounds 5] [--simd avx2] [-o FILE]`.
 
-Both binaries run the same commands in turns on the same files, every other round backwards. What is compared is processor time,
-user and system, of the whole command, best of all rounds: it varies less than wall time on a machine with other work. Exits with 1
-where NEW takes more than OLD / 0.97.
+Both binaries run the same commands in turns on the same files, every other round in reverse order. The comparison uses the processor
+time, user and system, of the whole command, best of all rounds: it varies less than wall time on a busy machine. Exits with 1
+if NEW takes more than OLD / 0.97.
 """
 
 import argparse
@@ -23,21 +23,21 @@ MACHINES = (("a9a", 1, 1, 1 / 32), ("cod_rna", 1, 32, 0.5), ("letter", 15, 16, 4
 
 
 def made(rows, columns, seed=0):
-    """Samples with a smooth target."""
+    """Return samples with a smooth target."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((rows, columns))
     return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(rows)
 
 
 def real(folder, name, divisor):
-    """The training rows of a data set."""
+    """Return the training rows of a data set."""
     with np.load(folder / f"{name}.npz") as file:
         X, y = (file["X_train"], file["y_train"]) if "X_train" in file else (file["X"], file["y"])
     return X.astype(np.float64) / divisor, y
 
 
 def commands(folder, work):
-    """The cases: a name and the arguments of a command, which may write to `out`."""
+    """Return the cases: a name and the arguments of a command, which may write to `out`."""
     for rows in (2_000, 6_000):
         X, y = made(rows, 20)
         np.savez(work / f"made{rows}.npz", X=X, y=y)
@@ -64,7 +64,7 @@ def commands(folder, work):
 
 
 def seconds(binary, arguments, work, simd):
-    """Processor time of a command."""
+    """Return the processor time of a command."""
     environment = {**os.environ, **({"MERCER_SIMD": simd} if simd else {})}
     before = os.times()
     run = subprocess.run([binary, *arguments], cwd=work, env=environment, capture_output=True, text=True)
@@ -75,7 +75,7 @@ def seconds(binary, arguments, work, simd):
 
 
 def compare(builds, folder, rounds, simd):
-    """The best times of every case for both builds."""
+    """Return the best times of every case for both builds."""
     with tempfile.TemporaryDirectory() as work:
         work = Path(work)
         cases = list(commands(folder, work))

@@ -1,6 +1,6 @@
-"""Compares two results.json: `python bench/compare.py BEFORE AFTER`. Exits with 1 where mercer became slower.
+"""Compares two results.json: `python bench/compare.py BEFORE AFTER`. Exits with 1 if mercer became slower.
 
-What is compared is the ratio to the peer, which ran on the same machine in the same minute; 0.95 of what it was is allowed.
+The comparison uses the ratio to the peer, which ran on the same machine in the same minute; it may fall to 0.95 of its old value.
 """
 
 import json
@@ -11,7 +11,7 @@ ALLOWED = 0.95
 
 
 def ratios(path):
-    """The ratio of every comparison in a file."""
+    """Return the ratio of every comparison in a file."""
     cases = json.loads(Path(path).read_text())["cases"]
     return {
         (f"{case['area']}/{case['name']}", row["peer"], row["ours"]): row["ratio"]

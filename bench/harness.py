@@ -1,4 +1,4 @@
-"""Contests between mercer and its peers: the same arrays, one process, in turns, and only where the answers agree."""
+"""Contests between mercer and its peers, on the same arrays, in one process, in turns, and only if the results agree."""
 
 import gc
 import json
@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-#: Seconds between two runs. A library's threads spin for some milliseconds after its work, on the next one's cores.
+#: Seconds between two runs. A library's threads spin for some milliseconds after its work, on the cores of the next run.
 REST = 0.05
 
-#: Seconds that a sample takes at least: a call that is shorter is repeated within it.
+#: Minimum duration of a sample in seconds; shorter calls are repeated.
 SAMPLE = 0.005
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a case may ask for: threads, its size, where the real data sets are, and whether there is time for long cases."""
+    """Settings of a run: threads, sizes, the folder of the real data sets, and whether slow cases run."""
 
     threads: int = 2
     quick: bool = False
@@ -32,22 +32,22 @@ class Settings:
     slow: bool = False
 
     def size(self, full, quick):
-        """A size of the full run, or the small one that stands for it in a quick run."""
+        """Return the size for a full run, or the smaller one for a quick run."""
         return quick if self.quick else full
 
     def rounds(self):
-        """The least and the largest number of rounds, and the seconds after which no round is begun."""
+        """Return the minimum and maximum number of rounds, and the seconds after which no new round starts."""
         if self.repeat is not None:
             return self.repeat, self.repeat, 0.0
         return (2, 5, 0.4) if self.quick else (3, 20, 5.0)
 
     def real(self, name):
-        """X_train, y_train, X_test, y_test of ``name.npz``; an 80% split by permutation where the file has none.
+        """Return X_train, y_train, X_test, y_test of ``name.npz``; an 80% split by permutation if the file has none.
 
         Raises
         ------
         Unavailable
-            Where there is no data folder, or no such file in it.
+            If there is no data folder, or no such file in it.
         """
         if self.data is None:
             raise Unavailable("needs --data DIR")
@@ -64,16 +64,16 @@ class Settings:
 
 
 class Unavailable(Exception):
-    """A case cannot be run here."""
+    """Raised if a case cannot run on this machine."""
 
 
 class Disagreement(Exception):
-    """Two contestants gave different answers, or one did not do what its name says."""
+    """Raised if two contestants disagree, or if one did not run the algorithm that its name states."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """The work that no implementation gets around, from which the floor of its time follows.
+    """The work that no implementation can avoid, which determines the floor.
 
     ``flops`` and ``exps`` are keyed by precision, "f32" or "f64"; ``fresh`` counts bytes of memory touched for the first
     time and ``streamed`` bytes moved between memory and the cores.
@@ -85,7 +85,7 @@ class Work:
     streamed: float = 0.0
 
     def seconds(self, rates):
-        """The floor on a machine of these `rates`: the sum, since the parts compete for the same cores."""
+        """Return the floor on a machine with these `rates`: the sum, since the parts compete for the same cores."""
         seconds = self.fresh / rates["first touch B/s"] + self.streamed / rates["stream B/s"]
         seconds += sum(count / rates[f"gemm {precision} flop/s"] for precision, count in self.flops.items())
         return seconds + sum(count / rates[f"exp {precision} /s"] for precision, count in self.exps.items())
@@ -93,12 +93,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Contestant:
-    """One way to the answer.
+    """One library or method that computes the result of a contest.
 
-    ``run`` is timed; ``answer`` makes of what it returns the array that is compared, and may raise `Disagreement`. For
-    mercer, ``bar`` is how many times as fast as the first peer it has to be, or a bar for each peer by its label, and ``work`` the
-    floor. A contestant of a study that is not ``judged`` is there for comparison only, and one that runs ``once`` sits out
-    the rounds after the first.
+    ``run`` is timed; ``answer`` converts its result to the array that is compared, and may raise `Disagreement`. For
+    mercer, ``bar`` is the required speed relative to the first peer, or a bar for each peer by its label, and ``work`` gives the
+    floor. A contestant of a study that is not ``judged`` is for comparison only, and one with ``once`` runs in the first
+    round only.
     """
 
     label: str
@@ -110,7 +110,7 @@ class Contestant:
     once: bool = False
 
     def bar_against(self, peer, first):
-        """The bar against `peer`, where `first` is the first one."""
+        """Return the bar against `peer`; `first` is the first peer."""
         if isinstance(self.bar, dict):
             return self.bar.get(peer.label)
         return self.bar if peer is first else None
@@ -118,9 +118,9 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Contest:
-    """Who runs against whom on one set of arrays.
+    """The contestants on one set of arrays.
 
-    ``allowed`` says of measures of a study what mercer's may be at most, given the first peer's.
+    ``allowed`` maps a measure of a study to a function from the first peer's value to the largest value allowed for mercer.
     """
 
     peers: list[Contestant]
@@ -130,9 +130,9 @@ class Contest:
 
 @dataclass(frozen=True)
 class Case:
-    """A contest with a name; ``load`` makes its arrays, so that only one case's arrays exist at a time.
+    """A contest with a name. ``load`` creates its arrays, so that only one case's arrays exist at a time.
 
-    ``tolerance`` bounds max|a − b|/max|b|, a an answer of mercer and b that of the first peer.
+    ``tolerance`` bounds max|a − b|/max|b|, where a is mercer's result and b that of the first peer.
     """
 
     area: str
@@ -143,11 +143,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Study:
-    """A contest judged by how good the models are on rows that they were not trained on.
+    """A contest that compares the models on held-out rows.
 
-    The ``answer`` of a contestant is ``{measure: value}``, less being better. The first peer's first measure decides, where it has any:
-    mercer's may be ``1 + tolerance`` times it; or the contest says which decide, and what is ``allowed``. A ``slow`` study runs
-    each contestant once, and only where ``--slow`` or ``--quick`` asks for it.
+    The ``answer`` of a contestant is ``{measure: value}``, less being better. By default the first peer's first measure, if any, decides:
+    mercer's value may be ``1 + tolerance`` times it; otherwise ``allowed`` of the contest names the deciding measures. A ``slow`` study
+    runs each contestant once, and only with ``--slow`` or ``--quick``.
     """
 
     area: str
@@ -159,7 +159,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What `mercer plan` says a call takes, beside what it takes; ``bar`` bounds the larger of the two quotients."""
+    """The time of a call as estimated by `mercer plan` and as measured; ``bar`` bounds the larger of the two quotients."""
 
     area: str
     name: str
@@ -181,7 +181,7 @@ class Peak:
 
 
 def relative_error(found, expected):
-    """max|found − expected|/max|expected|, by blocks of rows: the matrices may take half of the memory."""
+    """Return max|found − expected|/max|expected|, by blocks of rows, since the matrices may take half of the memory."""
     found, expected = np.asarray(found), np.asarray(expected)
     if found.shape != expected.shape:
         raise Disagreement(f"shape {found.shape}, expected {expected.shape}")
@@ -189,13 +189,13 @@ def relative_error(found, expected):
     for start in range(0, len(expected), 512):
         rows = expected[start : start + 512].astype(np.float64)
         difference = np.abs(found[start : start + 512] - rows)
-        # The maximum of an array with a NaN is NaN, which no tolerance admits.
+        # The maximum of an array with a NaN is NaN, which is above every tolerance.
         worst, largest = np.maximum(worst, difference.max()), np.maximum(largest, np.abs(rows).max())
     return float(worst / largest) if largest > 0 else float(worst)
 
 
 def measure(case, settings):
-    """Checks one case, then times it; what is said of it in the results."""
+    """Check one case, time it, and return its record."""
     record = {"area": case.area, "name": case.name, "tolerance": case.tolerance}
     try:
         contest = case.load()
@@ -223,7 +223,7 @@ def measure(case, settings):
 
 
 def measure_estimate(case, settings):
-    """Estimates and runs in turns; the best of each counts."""
+    """Estimate and run in turns, and return a record of the best of each."""
     run = case.load()
     estimates, times = [], []
     for _ in range(settings.repeat or 3):
@@ -235,7 +235,7 @@ def measure_estimate(case, settings):
 
 
 def measure_study(study, settings):
-    """Runs one study; what is said of it in the results."""
+    """Run one study and return its record."""
     record = {"area": study.area, "name": study.name, "tolerance": study.tolerance}
     if study.slow and not (settings.slow or settings.quick):
         return record | {"skipped": "takes minutes: needs --slow"}
@@ -278,14 +278,14 @@ def measure_study(study, settings):
 
 
 def add_floors(records, rates):
-    """Says in every row with known work what its floor is on a machine of these `rates`, and how many floors it took."""
+    """Add to every row with known work its floor on a machine with these `rates`, and its time as a multiple of the floor."""
     for row in (row for record in records for row in record.get("rows", ())):
         floor = Work(**row["work"]).seconds(rates) if row["work"] else None
         row |= {"floor_s": floor, "floors": row["ours_s"] / floor if floor else None}
 
 
 def _agree(contest, tolerance):
-    """The error of every contestant against the first peer; these runs are everyone's warm-up too."""
+    """Return the error of every contestant against the first peer; these runs also warm up every contestant."""
     reference, errors = None, {}
     for contestant in contest.peers + contest.ours:
         answer = contestant.answer(contestant.run())
@@ -300,7 +300,7 @@ def _agree(contest, tolerance):
 
 
 def _interleave(contestants, least, most, budget):
-    """Seconds of each contestant, round by round; every other round runs backwards, so that no one is always second."""
+    """Return the seconds of each contestant by round; every other round runs in reverse order, so that nobody is always second."""
     samples = {contestant.label: [] for contestant in contestants}
     began = time.perf_counter()
     for number in range(most):
@@ -312,9 +312,9 @@ def _interleave(contestants, least, most, budget):
 
 
 def timed(run):
-    """Seconds of one call, without the freeing of its answer, the garbage collector, or the threads of the one before.
+    """Return the seconds of one call, excluding the release of its result, the garbage collector, and threads of the previous call.
 
-    Calls are repeated until they make up a sample, and the mean counts.
+    Calls are repeated until they fill a sample, and the mean is returned.
     """
     gc.collect()
     time.sleep(REST)
@@ -333,7 +333,7 @@ def timed(run):
 
 
 def measure_peak(peak, settings):
-    """The record of a peak, taken in a fresh process that runs ``bench/run.py``."""
+    """Return the record of a peak, measured in a fresh process that runs ``bench/run.py``."""
     bar = None if settings.quick else peak.bar
     record = {"area": peak.area, "name": peak.name, "unit": peak.unit, "unit_name": peak.unit_name, "bar": bar}
     arguments = ["--threads", str(settings.threads), *(["--quick"] if settings.quick else [])]
@@ -348,7 +348,7 @@ def measure_peak(peak, settings):
 
 
 def peak_of_this_process(peak):
-    """Prints the bytes resident before the call, and the most that were resident up to its end."""
+    """Print the resident bytes before the call, and their maximum up to its end."""
     run = peak.load()
     gc.collect()
     before = _status("VmRSS")
@@ -359,7 +359,7 @@ def peak_of_this_process(peak):
 
 
 def _status(entry):
-    """Bytes from /proc/self/status. `getrusage` may count the parent as it was at the fork: only where there is no /proc."""
+    """Return bytes from /proc/self/status; without /proc from `getrusage`, which may count the parent as of the fork."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:

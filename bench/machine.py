@@ -1,4 +1,4 @@
-"""The machine: what it is, what runs on it, and how fast it does the work that floors are made of."""
+"""The machine: its description, its load, and its rates for the work that floors consist of."""
 
 import datetime
 import os
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def facts(threads):
-    """Processor, memory, versions, commit and date."""
+    """Return processor, memory, versions, commit and date."""
     processor = _cpuinfo()
     flags = processor.get("flags", "").split()
     return {
@@ -67,13 +67,13 @@ def _built_from():
 
 
 def _stale():
-    """Whether the installed package is not the code of the tree: bench/setup has to be run again."""
+    """Return whether the installed package differs from the code of the tree, so that bench/setup must run again."""
     built = _built_from()
     return built is None or _git("diff", "--quiet", built, "--", "crates", "Cargo.toml", "Cargo.lock") is None
 
 
 class Bystanders:
-    """How much of the processors' time went to others since this was made: a measurement wants next to none."""
+    """Fraction of processor time used by other processes since creation; it should be near 0 during a measurement."""
 
     def __init__(self):
         self._before = self._clock()
@@ -90,7 +90,7 @@ class Bystanders:
         return sum(ticks), sum(ticks) - idle - mine.user - mine.system - mine.children_user - mine.children_system
 
     def share(self):
-        """The fraction, or None where the system does not say."""
+        """Return the fraction, or None if the system does not provide it."""
         now = self._clock()
         if now is None or self._before is None:
             return None
@@ -99,10 +99,10 @@ class Bystanders:
 
 
 def calibrate(threads, quick=False):
-    """Rates of the machine on `threads` threads, best of several, by NumPy: the terms of every floor.
+    """Measure rates of the machine on `threads` threads with NumPy, best of several: the terms of every floor.
 
-    Matrix products and exponentials are taken where they are fastest: large square products, and exponentials of arrays
-    that fit the second-level cache.
+    Matrix products and exponentials are measured at their fastest: large square products, and exponentials of arrays
+    that fit into the second-level cache.
     """
     tries = 2 if quick else 5
     rates = {}
@@ -149,6 +149,6 @@ def _best(tries, run):
         began = time.perf_counter()
         kept = run()
         seconds.append(time.perf_counter() - began)
-        # Giving memory back is not part of the work.
+        # Releasing memory is not part of the work.
         del kept
     return min(seconds)

@@ -1,27 +1,27 @@
-"""The results as a file for people, RESULTS.md, and one for programs, results.json."""
+"""Output of the results: RESULTS.md for readers, results.json for programs."""
 
 import json
 
 HEAD = """# Results
 
-{command}, on {date}, commit `{commit}`. This file and `results.json` (every sample, and all there is to know of the run) are
-written by that command; see `bench/README.md`.
+{command}, on {date}, commit `{commit}`. This command wrote this file and `results.json`, which has every
+sample and all details of the run; see `bench/README.md`.
 
-- Machine: {cpu}, {cores} cores ({flags}), {memory:.0f} GiB, {system}. {threads} threads for everyone.
+- Machine: {cpu}, {cores} cores ({flags}), {memory:.0f} GiB, {system}. Every library uses {threads} threads.
 - Versions: mercer {mercer} (built from `{built_from}`), {versions}, Python {python}, {blas}.
 - Processor time taken by other processes during the run: {bystanders}.
 {warnings}
-Everyone gets the same arrays in the same process. Answers are compared first: *error* is max|a − b|/max|b| against the
-first peer, and a case whose error is above its tolerance is not timed. Then all run in turns, and the times are the
-best of all rounds. *ratio* is the peer's time divided by mercer's, *bar* what it has to be at least. *noise* is the median
-divided by the best, peer and mercer; much above 1.1 means that the machine was not quiet.
+All libraries get the same arrays in the same process. Results are compared first: *error* is max|a − b|/max|b| against the
+first peer, and a case whose error is above its tolerance is not timed. Then the libraries run in turns, and the times are the
+best of all rounds. *ratio* is the peer's time divided by mercer's, *bar* the required minimum. *noise* is the median
+divided by the best time, for peer and mercer; values much above 1.1 mean that the machine was not quiet.
 
-*floor* is the time of the work that cannot be avoided, at the rates that NumPy reached in this very run:
+*floor* is the time of the unavoidable work at the rates that NumPy reached in the same run:
 
 {rates}
 
 that is, flops at the rate of a large matrix product, exponentials at the rate of `numpy.exp` in cache, and first touches of
-the memory of the answer; *× floor* is mercer's time divided by it.
+the memory of the result; *× floor* is mercer's time divided by the floor.
 """
 
 COLUMNS = ("case", "peer", "peer's time", "mercer", "ratio", "bar", "", "floor", "× floor", "error / tolerance", "noise")
@@ -30,7 +30,7 @@ STUDY_COLUMNS = ("case", "peer", "peer's time", "mercer", "ratio", "bar", "", "q
 
 
 def write(folder, facts, rates, records, command, bystanders, quick):
-    """Writes both files into `folder`."""
+    """Write both files into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     everything = {"command": command, "quick": quick, "machine": facts, "bystanders": bystanders}
     everything |= {"rates": rates, "cases": records}
@@ -39,7 +39,7 @@ def write(folder, facts, rates, records, command, bystanders, quick):
 
 
 def text(facts, rates, records, command, bystanders, quick):
-    """RESULTS.md."""
+    """Return the text of RESULTS.md."""
     versions = [f"{name} {number}" for name, number in facts["versions"].items() if number and name != "mercer"]
     parts = [
         HEAD.format(
@@ -63,11 +63,11 @@ def text(facts, rates, records, command, bystanders, quick):
             parts.append(_table(COLUMNS, rows))
         studies = [row for record in mine if "quality" in record for row in _study(record)]
         if studies:
-            parts.append("\nModels on rows that they were not trained on: peer / mercer, less is better.\n")
+            parts.append("\nErrors on held-out rows: peer / mercer, less is better.\n")
             parts.append(_table(STUDY_COLUMNS, studies))
         peaks = [_peak(record) for record in mine if "multiple" in record]
         if peaks:
-            parts.append("\nOne call in a fresh process: the peak, less what the process held before the call.\n")
+            parts.append("\nPeak memory of one call in a fresh process, less the memory held before the call.\n")
             parts.append(_table(("memory", "unit", "of the call", "bar", "", "of the process"), peaks))
         estimates = [_estimate(record) for record in mine if "off" in record]
         if estimates:
@@ -84,17 +84,17 @@ def text(facts, rates, records, command, bystanders, quick):
 
 
 def warnings(facts, bystanders, quick):
-    """What makes the figures worth less than they look."""
+    """Yield the reasons to distrust the figures."""
     if quick:
-        yield "A quick run, on small sizes: it shows that everything works. It judges no bar."
+        yield "A quick run on small sizes: it shows that everything works, and checks no bar."
     if facts["stale"]:
-        yield "mercer was built from other code than this tree's: run bench/setup."
+        yield "mercer was not built from the code of this tree: run bench/setup."
     if bystanders is not None and bystanders > 0.05:
         yield "The machine was busy with other work: the times mean little, the ratios are rough."
 
 
 def met(record):
-    """Whether everything about a record is as it should be."""
+    """Return whether a record agrees with the peers and meets its bars."""
     if "disagreement" in record:
         return False
     if "multiple" in record:
@@ -105,7 +105,7 @@ def met(record):
 
 
 def line(record):
-    """One line per comparison, for the terminal."""
+    """Return one line per comparison, for the terminal."""
     name = f"{record['area']}/{record['name']}"
     for word in ("skipped", "disagreement"):
         if word in record:

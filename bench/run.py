@@ -39,14 +39,14 @@ def parse():
     parser.add_argument("--only", default="", metavar="PATTERN", help="cases whose area/name matches this regular expression")
     parser.add_argument("--repeat", type=positive, metavar="N", help="rounds of every case (default: by its duration, 3 to 20)")
     parser.add_argument("--data", type=folder, metavar="DIR", help="folder of NAME.npz files, for the cases on real data")
-    parser.add_argument("--quick", action="store_true", help="small sizes: does everything work?")
-    parser.add_argument("--slow", action="store_true", help="with the cases that take minutes each")
-    parser.add_argument("--threads", type=positive, default=2, metavar="N", help="threads of every contestant (default 2)")
+    parser.add_argument("--quick", action="store_true", help="small sizes, as a smoke test")
+    parser.add_argument("--slow", action="store_true", help="also run the cases that take minutes each")
+    parser.add_argument("--threads", type=positive, default=2, metavar="N", help="number of threads of every contestant (default 2)")
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="where the results go (default: bench, or target/bench for part of a full run)"
+        "--out", type=Path, metavar="DIR", help="folder of the results (default: bench, or target/bench for part of a full run)"
     )
     parser.add_argument(
-        "--update", action="store_true", help="with --only: put these cases in the place of the recorded ones in bench"
+        "--update", action="store_true", help="with --only: replace these cases in the recorded results in bench"
     )
     parser.add_argument("--list", action="store_true", help="name the cases and stop")
     parser.add_argument("--peak-of", help=argparse.SUPPRESS)
@@ -83,18 +83,18 @@ def run(arguments, settings, chosen):
         else:
             records.append(harness.measure(case, settings))
         print(report.line(records[-1]), flush=True)
-    # Noise only ever slows the machine down: the better of before and after is nearer to what it can do.
+    # Noise only slows the machine down: the better rate of before and after is closer to its capability.
     again = machine.calibrate(settings.threads, settings.quick)
     rates = {name: max(rate, again[name]) for name, rate in rates.items()}
     harness.add_floors(records, rates)
-    # Part of a run must not take the place of a whole one.
+    # A partial run must not overwrite a complete one.
     partial = settings.quick or arguments.only
     out = arguments.out or (BENCH.parent / "target/bench" if partial and not arguments.update else BENCH)
-    # The folder of the data says something about this machine only.
+    # The data folder is specific to this machine.
     command = shlex.join(["python", "bench/run.py", *("DIR" if a == str(arguments.data) else a for a in sys.argv[1:])])
     share = bystanders.share()
     if arguments.update:
-        # The heading stays that of the whole run; what is measured later says so.
+        # The heading stays that of the complete run; later measurements carry their own date.
         whole = json.loads((BENCH / "results.json").read_text())
         kept = updated(whole["cases"], records, f"{facts['date']}, built from `{facts['built_from'][:10]}`")
         report.write(out, whole["machine"], whole["rates"], kept, whole["command"], whole["bystanders"], False)
@@ -107,7 +107,7 @@ def run(arguments, settings, chosen):
 
 
 def updated(recorded, records, when):
-    """The recorded cases with these in the place of their namesakes, or after them, each saying when it was measured."""
+    """Return the recorded cases with these replacing cases of the same name, or appended, each with its time of measurement."""
     later = {(r["area"], r["name"]): r | {"later": when} for r in records}
     kept = [later.pop((r["area"], r["name"]), r) for r in recorded]
     return kept + list(later.values())

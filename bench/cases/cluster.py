@@ -10,7 +10,7 @@ from mercer import KernelRidge
 
 COLUMNS = 20
 
-#: The models are the same up to rounding.
+#: The models agree up to rounding.
 TOLERANCE = 1e-6
 
 
@@ -23,7 +23,7 @@ def cases(settings):
 
 
 def block(number, rows):
-    """The rows and targets of one chunk."""
+    """Return the rows and targets of one chunk."""
     rng = np.random.default_rng(number)
     X = rng.standard_normal((rows, COLUMNS))
     y = np.sin(X[:, 0]) * X[:, 1] + np.cos(X[:, 2] + X[:, 3]) + 0.3 * X[:, 4:8].sum(axis=1) + 0.2 * rng.standard_normal(rows)
@@ -35,7 +35,7 @@ def part(number, rows, place):
 
 
 def collections(n, rows):
-    """X and y as dask arrays of chunks that are generated when they are needed."""
+    """Return X and y as dask arrays of chunks that are generated on demand."""
     import dask.array as da
     from dask import delayed
 
@@ -74,7 +74,7 @@ def rmse(model):
 
 
 def speed(settings, n, size):
-    """One worker, two workers, and the same sums in memory with two threads; starting the workers is not counted."""
+    """Compare one worker, two workers, and the same sums in memory with two threads; starting the workers is not timed."""
     import mercer.dask as md
 
     rows = settings.size(100_000, 2_000)
@@ -87,7 +87,7 @@ def speed(settings, n, size):
         return lambda: md.KernelRidge(**settings_of(size), client=client).fit(*collections(n, rows))
 
     def in_memory():
-        # The sums that the cluster makes: `fit` may take another way where all features fit the memory.
+        # The same sums as on the cluster: `fit` may use another algorithm if all features fit into memory.
         return KernelRidge(**settings_of(size), n_jobs=2).partial_fit(X, y)
 
     def answer(model):
@@ -101,7 +101,7 @@ def speed(settings, n, size):
 
 
 def memory(settings, few, many, size):
-    """The most memory that a worker has had, of few and of many rows."""
+    """Compare the peak memory of a worker for few and for many rows."""
     import mercer.dask as md
 
     rows = settings.size(50_000, 2_000)
@@ -128,6 +128,6 @@ def memory(settings, few, many, size):
 
 
 def high_water():
-    """The most memory that this process has had so far in GB."""
+    """Return the peak memory of this process so far in GB."""
     lines = Path(f"/proc/{os.getpid()}/status").read_text().splitlines()
     return max(int(line.split()[1]) * 1024 / 1e9 for line in lines if line.startswith("VmHWM"))

@@ -1,4 +1,4 @@
-"""Gaussian processes with one width per column: one likelihood with its gradient, and whole fits judged on held-out rows; and
+"""Gaussian processes with one width per column: one likelihood with its gradient, complete fits scored on held-out rows, and
 kernels found by search."""
 
 import tempfile
@@ -17,7 +17,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 COLUMNS = 8
 BAR = 5.0
 
-#: Whole fits: the rows that are trained on at most, how many times as fast as scikit-learn, and whether it takes minutes.
+#: Complete fits: the maximum number of training rows, the required speed relative to scikit-learn, and whether it takes minutes.
 REAL = {
     "boston": (5_000, None, False),
     "uci_energy": (5_000, None, False),
@@ -26,14 +26,14 @@ REAL = {
     "kin40k_split": (5_000, None, True),
 }
 
-#: The least and the largest part of the rows that may be outside of the intervals of 95%.
+#: The smallest and the largest fraction of rows that may lie outside the 95% intervals.
 OUTSIDE = 0.025, 0.08
 
-#: Where kernels are searched for: data that ship, and real sets; and the seconds that a search may take.
+#: Data sets for kernel search, shipped and real, and the maximum seconds of a search.
 SHIPPED, SEARCHED, SEARCH_SECONDS = ("airline", "co2"), ("boston", "uci_concrete", "uci_energy"), 300
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/data"
 
-#: What a fit on inducing points may take, of 100,000 rows.
+#: Limits of a fit to 100,000 rows on inducing points.
 MOST_SECONDS, MOST_GB = 180, 2
 
 HEADER = ",".join([*(f"x{j}" for j in range(COLUMNS)), "y"])
@@ -80,13 +80,13 @@ def contest(n, threads):
 
 
 def work(n):
-    """The lower half of K, its factor and its inverse, and the derivatives."""
+    """Return the work: the lower half of K, its factor and its inverse, and the derivatives."""
     pairs = n * (n + 1) / 2
     return Work({"f64": n**3 / 3 + 2 * n**3 / 3 + pairs * COLUMNS * 6}, {"f64": 2 * pairs}, fresh=n * n * 16)
 
 
 def fits(name, most, bar, settings):
-    """Standardised columns and targets, the same kernel with the same bounds and start for both."""
+    """Compare fits on standardised columns and targets, with the same kernel, bounds and start for both."""
     X, y, X_test, y_test = (array.astype(np.float64) for array in settings.real(name))
     rows = np.random.RandomState(1).permutation(len(X))[:most]
     X, y = X[rows], y[rows]
@@ -99,7 +99,7 @@ def fits(name, most, bar, settings):
 
     def fit(estimator, **more):
         with warnings.catch_warnings():
-            # A column that does not matter has its width at the upper bound.
+            # An irrelevant column has its width at the upper bound.
             warnings.simplefilter("ignore", ConvergenceWarning)
             return estimator(kernel, **more).fit(X, y)
 
@@ -115,7 +115,7 @@ def fits(name, most, bar, settings):
 
 
 def density(model, X, y):
-    """How well a model's predictive distribution describes rows that it has not seen."""
+    """Return scores of a model's predictive distribution on held-out rows."""
     mean, std = model.predict(X, return_std=True)
     error = (y - mean) / std
     outside = np.mean(np.abs(error) > 1.959964)
@@ -127,7 +127,7 @@ def density(model, X, y):
 
 
 def discovered(name, settings):
-    """The command line's search for a kernel, beside its Gaussian with one width per column."""
+    """Compare the command line's kernel search with its Gaussian with one width per column."""
     if not MERCER.exists():
         raise Unavailable(f"needs {MERCER}")
     if name in SHIPPED:
@@ -169,7 +169,7 @@ def discovered(name, settings):
 
 
 def inducing(settings, n, points):
-    """The command line on all rows, with its fit for the held-out error, beside one on a tenth of them."""
+    """Compare the command line on all rows, including its fit for the held-out error, with a fit to a tenth of them."""
     if not MERCER.exists():
         raise Unavailable(f"needs {MERCER}")
     folder = tempfile.TemporaryDirectory(prefix="mercer-gp-")

@@ -1,4 +1,4 @@
-"""The whole kernel matrix of n rows, as an array."""
+"""The complete kernel matrix of n rows, as an array."""
 
 import numpy as np
 from harness import Case, Contest, Contestant, Work
@@ -34,7 +34,7 @@ def cases(settings):
 
 
 def contest(kernel, precision, n, d, bar, threads):
-    """γ is 1/d, scikit-learn's default, written out for both sides."""
+    """Compare kernel matrices with γ = 1/d, scikit-learn's default, written out for both sides."""
     X = np.random.default_rng(0).standard_normal((n, d)).astype(DTYPES[precision])
     gamma = 1 / d
     function, parameters, text = {
@@ -57,10 +57,10 @@ def contest(kernel, precision, n, d, bar, threads):
 
 
 def work(kernel, precision, n, d):
-    """Each pair once, each entry stored.
+    """Return the work: each pair computed once, each entry stored.
 
     A term of a dot product is a multiply-add: 2 flops. A term |xⱼ − zⱼ| is a subtraction and an addition, two
-    instructions where a multiply-add is one: as much as 4 flops of a matrix product.
+    instructions compared with one for a multiply-add, so it counts as 4 flops of a matrix product.
     """
     pairs = n * (n + 1) / 2
     return Work(

@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 
 MERCER = Path(__file__).resolve().parents[2] / "target/release/mercer"
 
-#: What each kind is called here, on the command line and in scikit-learn.
+#: Name of each kind on the command line, and in the names of cases.
 KINDS = {"fourier": "random features", "nystrom": "landmarks"}
 
-#: Both sides draw by chance, each their own way: the errors of two draws differ by so much.
+#: Allowed difference of errors, since both sides draw different random features.
 TOLERANCE = 0.02
 
 
@@ -52,7 +52,7 @@ def cases(settings):
         yield Study(
             "large",
             f"mnist, one-hot ridge on {size} {KINDS[kind]}",
-            # Ten of 240 errors more or less are what another seed makes.
+            # Another seed changes the number of errors, 240, by about ten.
             0.05,
             lambda kind=kind, size=size: mnist(settings, kind, size),
             slow=True,
@@ -71,7 +71,7 @@ def cases(settings):
 
 
 def made(n, d, precision):
-    """Training and test arrays of a smooth function of some of the columns."""
+    """Return training and test arrays of a smooth function of some of the columns."""
     rng = np.random.default_rng(6)
     X = rng.standard_normal((n + n // 5, d))
     y = np.sin(X[:, 0]) * X[:, 1] + np.cos(X[:, 2] + X[:, 3]) + 0.3 * X[:, 4:8].sum(axis=1) + 0.2 * rng.standard_normal(len(X))
@@ -80,7 +80,7 @@ def made(n, d, precision):
 
 
 def correlated(n):
-    """Rows whose 27 columns follow from 6 numbers but for 1%: the features have many eigenvalues far below λ, and many far above."""
+    """Return rows whose 27 columns are functions of 6 numbers plus 1% noise: many eigenvalues of the features are far below λ, and many far above."""
     rng = np.random.default_rng(8)
     few = rng.standard_normal((n + n // 5, 6))
     X = np.tanh(few @ rng.standard_normal((6, 27))) + 0.01 * rng.standard_normal((len(few), 27))
@@ -90,7 +90,7 @@ def correlated(n):
 
 
 def standardised(settings, name, rows=None, dtype=np.float32):
-    """A real data set with columns and targets of mean 0 and variance 1."""
+    """Return a real data set with columns and targets of mean 0 and variance 1."""
     X, y, X_test, y_test = (array.astype(np.float64) for array in settings.real(name))
     rows = settings.size(rows or len(X), 1_000)
     X, y, X_test, y_test = X[:rows], y[:rows], X_test[: settings.size(100_000, 300)], y_test[: settings.size(100_000, 300)]
@@ -122,7 +122,7 @@ def ours(settings, kind, size, gamma, alpha):
 def features_contest(settings, kind, size, X, y, X_test, y_test, gamma, alpha, bar=None):
     peer = pipeline(settings, kind, size, gamma, alpha)
     model = ours(settings, kind, size, gamma, alpha)
-    # Ridge keeps the precision of the rows where the targets have it too.
+    # Ridge keeps the precision of the rows only if the targets have it, too.
     narrow = y.astype(X.dtype)
 
     def quality(fitted):
@@ -151,7 +151,7 @@ def mnist(settings, kind, size):
 
 
 def full(settings, name, alpha):
-    """All rows as centres beside 5,000 landmarks. The residual is taken from blocks of the kernel matrix."""
+    """Compare all rows as centres with 5,000 landmarks. The residual is computed from blocks of the kernel matrix."""
     X, y, X_test, y_test = standardised(settings, name, 100_000 if name == "nycflights13" else None, np.float64)
     y = y - y.mean()
     kernel = Kernel("rbf(sigma=auto)").resolve(X)
@@ -183,7 +183,7 @@ def full(settings, name, alpha):
 
 
 def high_water(process):
-    """The most memory that a process has had so far in GB. What the system tells after its end counts its parent's before it began."""
+    """Return the peak memory of a running process so far in GB. Figures after its end would include its parent's memory."""
     try:
         status = Path(f"/proc/{process}/status").read_text()
     except OSError:
@@ -192,7 +192,7 @@ def high_water(process):
 
 
 def peak_of(command):
-    """The most memory that a command takes until its end, in GB."""
+    """Return the peak memory of a command in GB."""
     child = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE)
     peak = 0.0
     while child.poll() is None:
@@ -203,12 +203,12 @@ def peak_of(command):
     return peak
 
 
-#: Rows that are written once and repeated: what they say does not matter to the time.
+#: Rows that are written once and repeated; the time does not depend on their values.
 BLOCK = 10_000
 
 
 def stream(settings, rows):
-    """The command line on a file, beside the same fit on an array. A file of ten million rows has 2 GB."""
+    """Compare the command line on a file with the same fit on an array. A file of ten million rows has 2 GB."""
     if not MERCER.exists():
         raise Unavailable(f"needs {MERCER}")
     X, y, X_test, y_test = made(BLOCK, 20, "f32")

@@ -1,4 +1,4 @@
-"""Kernel logistic regression: beside one Cholesky factorisation, and beside scikit-learn's classifiers on real data."""
+"""Kernel logistic regression compared with one Cholesky factorisation, and with scikit-learn's classifiers on real data."""
 
 import numpy as np
 import scipy.linalg
@@ -15,8 +15,8 @@ REAL = ("letter", "satimage", "usps", "spam", "dna", "pendigits")
 #: Landmarks of the approximations.
 SIZE = 2_000
 
-#: The gradient at the answer, as a part of the first one. The peer stops where no entry of its gradient, divided by the number of
-#: rows, is above 1e-4; the objectives say who is nearer to the minimum.
+#: The gradient at the solution relative to the initial one. The peer stops when no entry of its gradient, divided by the number of
+#: rows, is above 1e-4; the objectives show which is closer to the minimum.
 TOLERANCE = 1e-2
 
 
@@ -28,7 +28,7 @@ def cases(settings):
 
 
 def made(settings, n):
-    """The bar: 12 times as long as one factorisation of a matrix of that size."""
+    """Allow 12 times the time of one factorisation of a matrix of that size."""
     rng = np.random.default_rng(7)
     X = rng.standard_normal((n + 5_000, 20))
     chance = 1 / (1 + np.exp(-(2 * np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + X[:, 3] ** 2 - 1)))
@@ -47,7 +47,7 @@ def made(settings, n):
 
 
 def real(settings, name):
-    """Standardised columns, γ = 1/d, C = 10 for everyone."""
+    """Compare on standardised columns with γ = 1/d and C = 10 for all."""
     X, y, X_test, y_test = (array.astype(np.float64) for array in settings.real(name))
     rows = np.random.RandomState(2).permutation(len(X))[: settings.size(len(X), 400)]
     X, y = X[rows], y[rows]
@@ -70,7 +70,7 @@ def real(settings, name):
             Contestant("scikit-learn SVC", lambda: svc.fit(X, y), lambda m: {"test error": 1 - m.score(X_test, y_test)}),
             nystroem(settings, X, y, of_features, C=10.0, gamma=gamma),
         ],
-        # Another loss than that of the support vector machine: its errors are for comparison.
+        # The support vector machine has another loss: its errors are for comparison only.
         [
             Contestant("mercer", lambda: exact.fit(X, y), quality, judged=False),
             Contestant(f"mercer {few.approx}", lambda: few.fit(X, y), of_features, judged=False),
@@ -79,7 +79,7 @@ def real(settings, name):
 
 
 def objective(fitted, X, y):
-    """C·Σloss + ½‖w‖² over the training rows, divided by C·n: who stopped early has the larger one."""
+    """Return C·Σloss + ½‖w‖² over the training rows, divided by C·n; stopping early gives a larger value."""
     if hasattr(fitted, "steps"):
         C, squares = fitted[-1].C, np.sum(fitted[-1].coef_ ** 2)
     else:

@@ -1,4 +1,4 @@
-"""What `mercer plan` says beside what the work takes."""
+"""Estimates of `mercer plan` compared with measured times."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ def cases(settings):
 
 
 def seconds(settings, way, *arguments):
-    """The estimate for one way of doing it, or for the one that is chosen."""
+    """Return the estimate for one algorithm, or for the chosen one."""
 
     def estimate():
         command = [MERCER, "plan", *arguments, "--threads", str(settings.threads), "--json"]

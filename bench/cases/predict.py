@@ -1,4 +1,4 @@
-"""Prediction: a cross kernel matrix times coefficients, the matrix itself being of no use to anyone."""
+"""Prediction: a cross kernel matrix times coefficients, without returning the matrix."""
 
 import numpy as np
 import sklearn.kernel_ridge
@@ -12,7 +12,7 @@ def cases(settings):
     rows, centres = settings.size((10_000, 10_000), (2_000, 2_000))
     yield case(settings, "f64", rows, centres, bar=3.0, tolerance=1e-12)
     yield case(settings, "f32", rows, centres, bar=None, tolerance=1e-5)
-    # One row: what a call costs when there is no work to hide it.
+    # One row: the overhead of a call.
     yield case(settings, "f64", 1, 1_000, bar=None, tolerance=1e-12)
 
 
@@ -39,7 +39,7 @@ def contest(precision, rows, centres, bar, threads):
 
 
 def with_coefficients(model, X, dual):
-    """A fitted model with these centres and coefficients, without the n³ of a fit."""
+    """Return a fitted model with these centres and coefficients, without the n³ cost of a fit."""
     few = min(len(X), 10)
     model.fit(X[:few], dual[:few])
     model.X_fit_, model.dual_coef_ = X, dual

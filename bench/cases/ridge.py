@@ -8,7 +8,7 @@ from mercer import KernelRidge
 D = 10
 ALPHA = 0.1
 
-#: The condition number is below n/α ≈ 1e5: rounding moves coefficients by some 1e-11 of their size at most.
+#: The condition number is below n/α ≈ 1e5, so rounding changes coefficients by about 1e-11 of their size at most.
 TOLERANCE = 1e-10
 
 
@@ -77,7 +77,7 @@ def contestant(X, y, solver, bar, threads):
 
 
 def work(n, d, factor):
-    """The lower half of K, its Cholesky factor, and for a single-precision factor two residuals in double precision."""
+    """Return the work: the lower half of K, its Cholesky factor, and for a single-precision factor two residuals in double precision."""
     pairs = n * (n + 1) / 2
     size = {"f32": 4, "f64": 8}[factor]
     flops, exps = {factor: pairs * 2 * d + n**3 / 3}, {factor: pairs}

@@ -9,16 +9,16 @@ import sklearn.svm
 from harness import Contest, Contestant, Study, Unavailable
 from sklearn.model_selection import GridSearchCV
 
-#: Megabytes of kernel rows that every contestant may keep.
+#: Cache of kernel rows of every contestant in megabytes.
 CACHE = 4_000
 
-#: Machines trained at tolerance 1e-3, by data set and contestant: those that predict, so that nothing is trained twice.
+#: Machines trained at tolerance 1e-3, by data set and contestant, reused for prediction so that nothing is trained twice.
 TRAINED = {}
 
 
 @dataclass(frozen=True)
 class Data:
-    """A data set with the C and γ of its case. A `slow` one takes scikit-learn five minutes, a `once` one half a minute."""
+    """A data set with the C and γ of its case. scikit-learn needs five minutes for a `slow` one, half a minute for a `once` one."""
 
     name: str
     C: float
@@ -28,7 +28,7 @@ class Data:
     once: bool = False
 
     def load(self, settings):
-        """X_train, y_train, X_test, y_test in double precision: divided by `scale`, or standardised where that is None."""
+        """Return X_train, y_train, X_test, y_test in double precision: divided by `scale`, or standardised if `scale` is None."""
         X, y, X_test, y_test = settings.real(self.name)
         X, X_test = X.astype(np.float64), X_test.astype(np.float64)
         if self.scale is None:
@@ -43,8 +43,8 @@ class Data:
 
 @dataclass(frozen=True)
 class CoverTypes(Data):
-    """Rows like those of covtype, which is not among the data sets: 10 numbers and 4 + 40 indicators, seven classes of very unequal
-    size that overlap, so that many support vectors are at the bound."""
+    """Return synthetic rows like those of covtype: 10 numbers and 4 + 40 indicators, and seven overlapping classes of very unequal
+    size, so that many support vectors are at the bound."""
 
     def load(self, settings):
         rng = np.random.default_rng(4)
@@ -86,7 +86,7 @@ def cases(settings):
 
 
 def intelex(name, settings):
-    """A class of Intel's extension, held to the threads of the run."""
+    """Return a class of Intel's extension, limited to the threads of the run."""
     try:
         import daal4py
         import sklearnex.svm
@@ -105,7 +105,7 @@ def ours(name):
 
 
 def contestants(name, X, y, parameters, answer, settings, *, once, single):
-    """The peers and mercer, each fitted to (X, y), in both precisions; in single precision only where `single` says so."""
+    """Return the peers and mercer, each fitted to (X, y), in double precision and, if `single`, in single precision."""
     peer, extension, mercer = getattr(sklearn.svm, name), intelex(name, settings), ours(name)
     small = X.astype(np.float32)
 
@@ -124,7 +124,7 @@ def contestants(name, X, y, parameters, answer, settings, *, once, single):
 
 
 def classification(data, tol, settings):
-    """In both precisions at tolerance 1e-3; below, single precision is not what a peer is asked for."""
+    """Compare in both precisions at tolerance 1e-3; at smaller tolerances, peers run in double precision only."""
     X, y, X_test, y_test = data.load(settings)
     parameters = {"C": data.C, "gamma": data.gamma, "tol": tol}
     binary = len(np.unique(y)) == 2
@@ -145,12 +145,12 @@ def classification(data, tol, settings):
 
 
 def judged(data, peers):
-    """The peers of a data set: without scikit-learn where it takes five minutes and Intel's extension a tenth of that."""
+    """Return the peers of a data set: without scikit-learn if it takes five minutes and Intel's extension a tenth of that."""
     return [peer for peer in peers if not (data.slow and peer.label == "scikit-learn")]
 
 
 def keeping(contestant, name):
-    """The contestant, its machine kept for the case of predictions."""
+    """Return the contestant, with its machine kept for the prediction case."""
 
     def run():
         TRAINED[name, contestant.label] = machine = contestant.run()
@@ -170,7 +170,7 @@ def regression(data, tol, settings):
 
 
 def objective(model, gamma):
-    """½aᵀKa − Σ|a| of a fitted binary machine, its kernel matrix computed here a few rows at a time."""
+    """Return ½aᵀKa − Σ|a| of a fitted binary machine; the kernel matrix is computed a few rows at a time."""
     vectors, dual = np.asarray(model.support_vectors_, np.float64), np.asarray(model.dual_coef_, np.float64).ravel()
     squares = np.einsum("ij,ij->i", vectors, vectors)
     total = 0.0
@@ -182,7 +182,7 @@ def objective(model, gamma):
 
 
 def prediction(data, settings):
-    """Everyone predicts with a machine of its own, trained outside of the clock."""
+    """Compare predictions, each by the contestant's own machine; training is not timed."""
     X, y, X_test, y_test = data.load(settings)
     parameters = {"C": data.C, "gamma": data.gamma}
 
@@ -203,7 +203,7 @@ def prediction(data, settings):
 
 
 def choice(settings):
-    """The same folds for everyone; the machine of each choice is trained and judged by scikit-learn."""
+    """Compare searches on the same folds; scikit-learn trains and scores the machine of each choice."""
     X, y, X_test, y_test = settings.real("satimage")
     low, high = X.min(axis=0), X.max(axis=0)
     X, X_test = ((part - low) / (high - low) for part in (X.astype(np.float64), X_test.astype(np.float64)))

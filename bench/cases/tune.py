@@ -1,5 +1,5 @@
-"""Choosing σ and λ of ridge regression with a Gaussian kernel: against a grid search, and on real data. `mercer tune logistic`
-against `mercer tune svc`."""
+"""Choice of σ and λ of ridge regression with a Gaussian kernel, compared with a grid search, also on real data; `mercer tune logistic`
+compared with `mercer tune svc`."""
 
 import json
 import subprocess
@@ -12,11 +12,11 @@ from harness import Contest, Contestant, Study
 from mercer import KernelRidge, KernelRidgeCV
 from sklearn.model_selection import GridSearchCV
 
-#: Data sets of the last table, and how many of their rows are tuned on: a grid search over all takes hours.
+#: Data sets of the last table, and the number of rows used for tuning: a grid search over all rows takes hours.
 REAL = ("boston", "uci_concrete", "uci_airfoil", "uci_energy", "abalone", "cpusmall", "cadata", "kin40k_split")
 TUNED_ON = 2_000
 
-#: Data sets that classifiers are tuned on, this many rows of each.
+#: Data sets for tuning classifiers, and the number of rows used of each.
 CLASSES = ("vowel", "german", "segment", "satimage", "spam", "svmguide1")
 CLASSIFIED = 1_500
 
@@ -34,7 +34,7 @@ def cases(settings):
 
 
 def made(n, bar, settings):
-    """10 widths from a tenth of the distances to ten times them, 20 penalties over eight decades."""
+    """Search 10 widths from a tenth to ten times the distances, and 20 penalties over eight decades."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((n + 2_000, 8))
     y = np.sin(X[:, 0]) * X[:, 1] + 0.5 * np.cos(2 * X[:, 2]) + 0.2 * X[:, 3] + 0.1 * rng.standard_normal(len(X))
@@ -44,7 +44,7 @@ def made(n, bar, settings):
 
 
 def real(name, settings):
-    """Standardised columns; both are tuned on the same rows, then fitted on all of the training rows."""
+    """Compare on standardised columns: both are tuned on the same rows, then fitted on all training rows."""
     X, y, X_test, y_test = (array.astype(np.float64) for array in settings.real(name))
     mean, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0] = 1
@@ -69,21 +69,21 @@ def contest(X, y, X_all, y_all, X_test, y_test, gammas, alphas, bar, threads, fo
         return {"gamma": search.gamma_, "alpha": search.alpha_}
 
     def quality(choice):
-        # One judge for both choices: OpenBLAS crashes in scikit-learn's fit of some of these sizes.
+        # mercer scores both choices: OpenBLAS crashes in scikit-learn's fit of some of these sizes.
         model = KernelRidge(kernel="rbf", n_jobs=threads, **choice).fit(X_all, y_all)
         return {"test RMSE": np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2))}
 
     return Contest(
         [Contestant("scikit-learn, GridSearchCV cv=5", grid_search, quality)],
-        # With the peer's folds the choice is the peer's; leaving one out chooses by another error, so a test set of a few
-        # hundred rows may like either choice better.
+        # With the peer's folds the choice is the same; leave-one-out chooses by another error, so either choice may be
+        # better on a test set of a few hundred rows.
         [Contestant("mercer cv=5", lambda: tuned(5), quality)] * folds
         + [Contestant("mercer leave-one-out", lambda: tuned(None), quality, bar=bar, judged=not folds)],
     )
 
 
 def classes(name, settings):
-    """The command line on the same widths, folds and penalties, C = 1/λ, of both methods; at most three times the time of svc."""
+    """Compare both methods of the command line on the same widths, folds and penalties, C = 1/λ; at most three times the time of svc."""
     X, y, X_test, y_test = settings.real(name)
     X, y = np.concatenate([X, X_test]), np.concatenate([y, y_test])
     rows = np.random.RandomState(0).permutation(len(X))[: settings.size(CLASSIFIED, 200)]

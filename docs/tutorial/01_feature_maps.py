@@ -20,7 +20,7 @@ def cubic(x):
     return np.column_stack([np.ones_like(x), x, x**2, x**3])
 
 
-# Least squares on (1, x) cannot follow the curve. Least squares on φ(x) finds the very coefficients that made it.
+# Least squares on (1, x) cannot follow the curve. Least squares on φ(x) finds the coefficients that generated it.
 line = np.column_stack([np.ones_like(size), size])
 theta_line = np.linalg.lstsq(line, price, rcond=None)[0]
 theta = np.linalg.lstsq(cubic(size), price, rcond=None)[0]

@@ -47,7 +47,7 @@ def error(model):
 print("distance from the truth:", {s: round(float(error(fitted(s))), 3) for s in (0.005, 0.5, 1000.0)})
 assert error(fitted(0.5)) < 0.25 * min(error(narrow), error(wide))
 
-# The training error cannot choose: it only falls as σ shrinks. Points that the fit has not seen can.
+# The training error cannot choose σ: it only falls as σ shrinks. The error on held-out points can.
 sigmas = np.geomspace(0.01, 100, 25)
 training = [np.mean((fitted(s).predict(X) - y) ** 2) for s in sigmas]
 assert training[0] == min(training)
@@ -62,7 +62,7 @@ chosen = float(search.best_params_["kernel"].removeprefix("rbf(sigma=").removesu
 assert 0.05 < chosen < 5
 assert error(search) < 1.5 * min(error(fitted(s, a)) for s in sigmas for a in (0.01, 0.05, 0.2, 1.0))
 
-# One feature cannot be left out of all this: the scale of the data. σ is a length, and a length means nothing until it is
+# The scale of the data matters as well. σ is a length, and a length means nothing until it is
 # compared with others. `auto` starts from the median distance between the points, and follows when the unit changes.
 metres = Kernel("rbf(sigma=auto)").resolve(X)
 millimetres = Kernel("rbf(sigma=auto)").resolve(1000 * X)

@@ -41,8 +41,8 @@ model = KernelLMS(kernel, step=step, max_iter=50, tol=0).fit(X, y)
 assert np.allclose(model.dual_coef_, beta)
 assert np.allclose(model.predict(X), phi @ theta)
 
-# The step decides everything. Along an eigenvector of K with eigenvalue λ the error is multiplied by 1 − αλ at each step,
-# which shrinks it while α < 2/λ. One eigenvalue above 2/α, and the fit explodes; `step="auto"` is 1/λmax.
+# The step size is decisive. Along an eigenvector of K with eigenvalue λ the error is multiplied by 1 − αλ at each step,
+# which shrinks it while α < 2/λ. If one eigenvalue is above 2/α, the fit diverges; `step="auto"` is 1/λmax.
 automatic = KernelLMS(kernel, max_iter=50, tol=0).fit(X, y)
 assert 0.5 * step < automatic.step_ <= 1.01 * step
 try:
@@ -59,15 +59,15 @@ assert np.allclose(model.predict(X), after)
 ridge = KernelRidge(alpha=1 / (50 * step), kernel=kernel).fit(X, y)
 assert np.abs(ridge.predict(X) - after).max() < 0.3 * np.abs(y).max()
 
-# Run long enough on rows that K can tell apart, it is the interpolation that ridge regression tends to as λ goes to 0.
+# After many steps, on rows that K distinguishes, it is the interpolation to which ridge regression tends as λ goes to 0.
 grid = np.arange(12.0)[:, None]
 targets = rng.standard_normal(12)
 narrow = Kernel("rbf(sigma=0.6)")
 long_run = KernelLMS(narrow, max_iter=20_000, tol=1e-10).fit(grid, targets)
 assert np.allclose(long_run.dual_coef_, np.linalg.solve(narrow(grid), targets), atol=1e-7)
 
-# Two equal rows with different targets have no interpolation. Their βᵢ run away from each other for ever while the
-# prediction stays at the mean: so the stopping rule uses what can still change, K(y − Kβ), and not β.
+# Two equal rows with different targets have no interpolation. Their βᵢ diverge from each other while the
+# prediction stays at the mean: so the stopping rule uses the part that can still change, K(y − Kβ), and not β.
 twice = np.repeat(grid, 2, axis=0)
 conflicting = rng.standard_normal(24)
 stopped = KernelLMS(narrow, max_iter=100_000, tol=1e-8).fit(twice, conflicting)

@@ -38,14 +38,14 @@ assert jumps[0] < jumps[1]
 print(f"distance from the truth: smoother {error(smoother):.3f}, neighbours {error(neighbours):.3f}")
 assert max(error(smoother), error(neighbours)) < 0.15
 
-# Both are means, so neither leaves the range of the targets. Ridge regression weighs with signs, and can.
+# Both are means, so neither leaves the range of the targets. Ridge regression has weights of both signs, so it can.
 ridge = KernelRidge(kernel="rbf(sigma=0.5)", alpha=0.5, bias="centred").fit(X, y)
 for model in (smoother, neighbours):
     assert y.min() <= model.predict(grid).min() and model.predict(grid).max() <= y.max()
 assert error(ridge) < 0.15
 
 # Far from every point all Gaussian weights are too small to be numbers. The limit of the weighted mean is the nearest
-# point's target, and that is the answer.
+# point's target, and that is the prediction.
 assert smoother.predict([[1e6]])[0] == y[-1]
 
 # A narrow kernel is one nearest neighbour, a wide one the mean of everything; so are k = 1 and k = n.
@@ -55,7 +55,7 @@ assert np.mean(np.abs(narrow.predict(grid) - one.predict(grid)) < 0.05) > 0.9
 assert np.allclose(wide.predict(grid), y.mean(), atol=1e-3)
 assert np.allclose(every.predict(grid), y.mean())
 
-# What is between them is chosen by points left out. A point's own target must not count in its own mean.
+# A value in between is chosen by leave-one-out errors. A point's own target must not count in its own mean.
 def left_out(sigma):
     weights = Kernel(f"rbf(sigma={sigma})")(X)
     np.fill_diagonal(weights, 0)
@@ -67,7 +67,7 @@ best = sigmas[np.argmin([left_out(s) for s in sigmas])]
 print(f"chosen by leaving each point out: sigma = {best:.2f}")
 assert 0.15 < best < 1
 
-# Neighbours vote where the targets are names.
+# Neighbours vote if the targets are names.
 names = np.where(y > 0, "above", "below")
 voted = KNeighborsClassifier(n_neighbors=15).fit(X, names).predict([[np.pi / 2], [3 * np.pi / 2]])
 assert voted.tolist() == ["above", "below"]

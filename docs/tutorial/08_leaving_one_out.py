@@ -17,7 +17,7 @@ X = rng.standard_normal((120, 3))
 y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.2 * rng.standard_normal(120)
 kernel, penalty = "rbf(sigma=1.5)", 0.1
 
-# One fit against a hundred and twenty.
+# One fit instead of a hundred and twenty.
 C = np.linalg.inv(Kernel(kernel)(X) + penalty * np.eye(120))
 shortcut = (C @ y) / np.diag(C)
 one_by_one = np.empty(120)
@@ -41,7 +41,7 @@ training = np.mean((narrowest.predict(X) - y) ** 2)
 print(f"at the narrow end: training error {training:.1e}, left-out error {errors[0]:.2f}")
 assert training < 1e-6 < errors[0]
 
-# The choice is worth something on new rows.
+# The choice also pays on new rows.
 new = rng.standard_normal((2_000, 3))
 truth = np.sin(new[:, 0]) + new[:, 1] * new[:, 2]
 

@@ -34,15 +34,15 @@ phi = PolynomialFeatureMap(degree=2).fit_transform(X)
 w = phi.T @ a
 assert np.allclose(phi @ w, K @ a)
 
-# The bound of Novikoff, with the margin of the very function that was found.
+# The bound of Novikoff, with the margin of the function that was found.
 margin = np.min(y * (K @ a)) / np.sqrt(a @ K @ a)
 bound = K.diagonal().max() / margin**2
 assert np.isclose(model.margin_, margin) and np.isclose(model.mistake_bound_, bound)
 print(f"{mistakes} mistakes, margin {margin:.3f}, never more than {bound:.0f}")
 assert mistakes <= bound
 
-# Where the classes overlap there is no end: the last function depends on the last rows it saw. The mean of all functions
-# along the way is steadier, and so is their vote.
+# If the classes overlap, training does not end: the last function depends on the last rows it saw. The mean of all functions
+# along the way is more stable, and so is their vote.
 labels = np.where(rng.uniform(size=200) < 0.15, -y, y)
 new = rng.uniform(-2, 2, (4_000, 2))
 truth = np.where(np.hypot(*new.T) > 1.15, 1, -1)

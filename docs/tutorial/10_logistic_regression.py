@@ -22,7 +22,7 @@ y = (rng.uniform(size=400) < probability(X[:, 0])).astype(int)
 C = 1.0
 model = KernelLogisticRegression(C=C, kernel="rbf(sigma=1)", tol=1e-10).fit(X, y)
 
-# At the answer.
+# At the solution.
 p = model.predict_proba(X)[:, 1]
 assert np.allclose(model.dual_coef_[:, 0] / C, y - p, atol=1e-9)
 
@@ -31,7 +31,7 @@ assert np.allclose(model.dual_coef_[:, 0] / C, y - p, atol=1e-9)
 print(f"{model.n_iter_} Newton steps")
 assert model.n_iter_ <= 12
 
-# What it says is what happens: among rows to which it gives 70%, about 70% are of the class.
+# Its probabilities are calibrated: among rows to which it gives 70%, about 70% are of the class.
 new = rng.uniform(-5, 5, 4_000)
 said = model.predict_proba(new[:, None])[:, 1]
 print(f"mean distance from the true probability: {np.abs(said - probability(new)).mean():.3f}")
@@ -42,7 +42,7 @@ for low in np.arange(0.1, 0.9, 0.2):
     print(f"  said {said[here].mean():.2f}, happened {happened[here].mean():.2f}")
     assert abs(said[here].mean() - happened[here].mean()) < 0.12
 
-# C is how far the data may pull: a small one says 50% everywhere, a large one says 0% or 100%.
+# C sets the influence of the data: a small C gives 50% everywhere, a large C gives 0% or 100%.
 sureness = [
     np.abs(KernelLogisticRegression(C=c, kernel="rbf(sigma=1)").fit(X, y).predict_proba(X)[:, 1] - 0.5).mean()
     for c in (1e-4, 1e-1, 1e2)
@@ -51,7 +51,7 @@ print("how far from even, by C:", np.round(sureness, 3))
 assert sureness[0] < sureness[1] < sureness[2]
 
 # Three classes have three logits, and the probabilities add up to one. A constant added to all of them changes nothing; the
-# penalty on each is what makes the answer one.
+# penalty on each makes the solution unique.
 points = rng.standard_normal((300, 2))
 kind = np.argmax(points @ np.array([[1.0, -0.5, -0.5], [0.0, 0.9, -0.9]]) + 0.3 * rng.standard_normal((300, 3)), axis=1)
 three = KernelLogisticRegression(kernel=Kernel("linear") + Kernel("rbf(sigma=2)")).fit(points, kind)

@@ -56,8 +56,8 @@ even = mean_error(orthogonal, K, 64)
 print(f"with 128 features along orthogonal directions {even:.3f}")
 assert even < few
 
-# Another kernel, other frequencies. The Laplacian exp(−γ|x − z|₁) has Cauchy ones. Normal ones of the same width are no
-# approximation of it, however many there are.
+# Another kernel has other frequencies. Those of the Laplacian exp(−γ|x − z|₁) are Cauchy. Normal ones of the same width do not
+# approximate it, however many there are.
 L = Kernel("laplacian(gamma=0.3)")(X)
 
 
@@ -79,7 +79,7 @@ C = np.linalg.cholesky(Kernel(f"rbf(sigma={sigma})")(landmarks) + 1e-10 * np.eye
 phi = np.linalg.solve(C, Kernel(f"rbf(sigma={sigma})")(landmarks, X)).T
 print(f"with 128 landmarks {relative_error(K, phi):.4f}")
 assert relative_error(K, phi) < few
-# Between landmarks nothing is approximated.
+# Between landmarks the features are exact.
 assert np.allclose(phi[:128] @ phi[:128].T, K[:128, :128], atol=1e-6)
 
 

@@ -24,13 +24,13 @@ export async function startServer(...more) {
   return { link, stop: () => child.kill() };
 }
 
-/** Starts Chromium with a profile of its own. */
+/** Starts Chromium with a separate profile. */
 export async function startBrowser(options = {}) {
   const profile = mkdtempSync(join(tmpdir(), "mercer-chromium-"));
   return chromium.launchPersistentContext(profile, { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true, args: FLAGS, viewport: { width: 1280, height: 900 }, ...options });
 }
 
-/** Opens the page in a state; `page.problems` collects what its console complains about. */
+/** Opens the page in a state; `page.problems` collects the errors of its console. */
 export async function open(context, link, state = "") {
   const page = await context.newPage();
   page.problems = [];
@@ -41,13 +41,13 @@ export async function open(context, link, state = "") {
   return page;
 }
 
-/** Waits until the page has drawn its model and waits for nothing. */
+/** Waits until the page has drawn its model and is idle. */
 export async function settled(page) {
   await page.waitForFunction(() => Number(document.documentElement.dataset.drawn ?? 0) > 0);
   await idle(page);
 }
 
-/** Waits until nothing is under way for a while: longer than the page waits before it asks. */
+/** Waits until no request is in progress for longer than the page's own delay. */
 export async function idle(page) {
   await page.evaluate(async () => {
     const pause = (time) => new Promise((resolve) => { setTimeout(resolve, time); });

@@ -243,7 +243,7 @@ test("axe-core finds nothing serious, and nothing is cut off at 400 pixels", asy
       await settled(page);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.ok(wide <= 0, `${state} at ${width}: ${wide} pixels too wide`);
-      // The page allows no scripts but its own; what is evaluated from outside is not held against that.
+      // The page allows only its own scripts; scripts that the test evaluates are exempt.
       await page.evaluate(axeSource);
       const found = await page.evaluate(async () => (await window.axe.run()).violations.filter((own) => ["serious", "critical"].includes(own.impact)).map((own) => `${own.id}: ${own.nodes.slice(0, 3).map((node) => `${node.html} ${node.failureSummary}`).join("; ")}`));
       assert.deepEqual(found, [], `${state} at ${width}, ${theme}`);

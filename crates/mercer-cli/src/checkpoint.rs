@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_damage_is_noticed() {
+    fn written_states_are_read_back_and_damage_is_noticed() {
         let states = BTreeMap::from([(7, b"seven".to_vec()), (9, Vec::new())]);
         let bytes = encode(&states);
         assert_eq!(decode(&bytes), Some(states));

@@ -74,7 +74,7 @@ pub fn refuse_same_as_output(flag: &str, path: &Path, output: &Path) -> Result<(
 /// Checks before the work that a file can be written and is not one of the input files.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     refuse_overwriting(path, inputs)?;
-    // Terminals, pipes and devices are written to directly, without a temporary file beside them.
+    // Terminals, pipes and devices are written directly, without a temporary file.
     if path.exists() && !path.is_file() && !path.is_dir() {
         return Ok(());
     }

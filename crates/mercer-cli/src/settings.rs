@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_flag_gives_is_open() {
+    fn unset_flags_leave_settings_open() {
         let left_open = |text: &str| {
             let typed = ["mercer", "fit"].into_iter().chain(text.split(' ')).chain(["d.csv", "-o", "m"]);
             match Arguments::parse_from(typed).command {

@@ -126,7 +126,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     let one_fit = matches!(arguments.criterion, Some(Criterion::Loo | Criterion::Gcv));
     if one_fit && method != Method::Ridge {
         return Err(Failure::usage(format!(
-            "--criterion loo and gcv are for ridge, whose left-out errors follow from one fit; {method} is judged by folds or \
+            "--criterion loo and gcv are for ridge, whose left-out errors follow from one fit; {method} is scored by folds or \
              holdout"
         )));
     }
@@ -204,7 +204,7 @@ mod tests {
             ("knn --folds 5", "--folds does not apply to the tuning of knn"),
             ("svc --lambda 1", "it is for ridge, logistic"),
             ("smoother --one-se", "--one-se does not apply to the tuning of smoother"),
-            ("svc --criterion loo", "svc is judged by folds or holdout"),
+            ("svc --criterion loo", "svc is scored by folds or holdout"),
             ("ridge --criterion loo --folds 4", "--folds is for --criterion folds"),
             ("svr --epsilon -1", "epsilon is `-1`"),
             ("ridge --approx fourier:8 --bias column", "centred and none only"),

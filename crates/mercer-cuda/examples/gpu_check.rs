@@ -260,7 +260,7 @@ fn load(engine: &dyn Engine, n: usize, d: usize) -> Box<dyn Resident> {
     engine.load(&AnySamples::F32(Samples::dense(n, d, values).unwrap())).unwrap()
 }
 
-/// How soon a product ends that is asked to.
+/// The time until a product ends after a stop is requested.
 fn stop(engine: &CudaEngine, checks: &mut Checks) {
     let n = 1_000_000;
     let resident = load(engine, n, 32);

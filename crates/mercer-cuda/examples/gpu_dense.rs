@@ -245,7 +245,7 @@ impl Bench {
         self.time("after that", &Ridge::new(kernel(3.0)), (&few, &targets));
     }
 
-    /// How soon fits end that are asked to.
+    /// The time until fits end after a stop is requested.
     fn stop(&mut self) {
         let (x, y) = problem(400_000, 28, false);
         let most = x.select(&(0..100_000).collect::<Vec<_>>());

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_answers_to_its_own_key_alone() {
+    fn a_file_is_served_only_under_its_own_key() {
         let directory = tempfile::tempdir().unwrap();
         let cache = Cache::in_directory(directory.path().join("new"));
         assert_eq!(cache.load("a"), None);

@@ -203,7 +203,7 @@ impl<'a> Solver<'a> {
         let changes = device.allocate(shape.set * 8)?;
         let parts = device.allocate(SPLITS * padded * 8)?;
         let ends = device.allocate(n.div_ceil(ADVANCERS) * 4 * 8)?;
-        // A working set at least; every row at most.
+        // At least a working set, at most every row.
         let most = (device.memory()?.0 / 2).min(problem.cache) as usize / (padded * bytes);
         let capacity = most.max(shape.set).min(n);
         let rows = device.allocate(capacity * padded * bytes)?;

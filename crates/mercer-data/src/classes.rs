@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_found_and_strangers_named() {
+    fn rows_are_found_and_unknown_ones_named() {
         let (classes, _) = Classes::of(&TargetValues::Numbers(vec![1.0, 2.0]));
         let rows = TargetValues::Numbers(vec![2.0, f64::NAN, 3.0]);
         assert_eq!(classes.find(&rows, 0), Ok(Some(1)));

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_missing_values_infinities_and_text_are_told_apart() {
+    fn numbers_missing_values_infinities_and_text_are_distinguished() {
         for (text, expected) in [
             ("1", Parsed::Number(1.0)),
             ("-1.5e-3", Parsed::Number(-0.0015)),

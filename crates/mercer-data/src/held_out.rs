@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rows_are_as_many_as_the_fraction_says() {
+    fn the_number_of_rows_follows_the_fraction() {
         for (rows, fraction, count) in [(10, 0.2, 2), (103, 0.2, 20), (70_000, 0.37, 25_900), (5, 0.99, 0)] {
             let held_out = HeldOut::new(rows, fraction, 3);
             assert_eq!(held_out.count(), count);

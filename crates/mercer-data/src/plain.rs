@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_is_left_to_others() {
+    fn other_formats_are_left_to_the_general_parser() {
         for text in [
             "1,2",
             "1,2,3,4",
@@ -256,7 +256,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The same bits as the standard library's parser, whatever the digits.
+        /// The same bits as the standard library's parser, for any digits.
         #[test]
         fn numbers_are_correctly_rounded(text in "-?[0-9]{0,20}(\\.[0-9]{0,20})?([eE][+-]?[0-9]{1,3})?") {
             if let Some((value, end)) = read_number(text.as_bytes(), 0, b',') {

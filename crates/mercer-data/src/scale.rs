@@ -74,8 +74,8 @@ struct Moments {
 impl Scaling {
     /// The scaling of the columns of `samples`; also returns the indices of constant columns.
     ///
-    /// Two passes over the data in `f64`: means, then squared deviations from them less the square of their own mean,
-    /// which is the rounding error of the first (Chan, Golub & LeVeque 1983, "Algorithms for computing the sample
+    /// Two passes over the data in `f64`: the first computes the means, the second the squared deviations, corrected for the
+    /// rounding error of the means (Chan, Golub & LeVeque 1983, "Algorithms for computing the sample
     /// variance", eq. 1.7). Accurate for columns whose mean is much larger than their spread. O(nd) time, O(d) memory.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn row_numbers_identifiers_and_dates_are_told_from_features() {
+    fn row_numbers_identifiers_and_dates_are_distinguished_from_features() {
         let rising: Vec<f64> = (7..60).map(f64::from).collect();
         let shuffled: Vec<f64> = (0..50).map(|i| f64::from(1_000 + 7 * i % 350)).collect();
         let dates: Vec<f64> = (0..30).map(|i| f64::from(20_240_101 + i)).collect();

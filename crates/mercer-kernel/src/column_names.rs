@@ -13,7 +13,7 @@ const LISTED: usize = 12;
 pub enum ColumnNameError {
     /// No column has this name.
     #[error(
-        "the kernel names the column `{name}`, which there is not{}; the columns are {known}",
+        "the kernel names the column `{name}`, which does not exist{}; the columns are {known}",
         did_you_mean(suggestion)
     )]
     Unknown {

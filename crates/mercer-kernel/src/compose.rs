@@ -183,7 +183,7 @@ mod tests {
     use crate::{MAX_DEPTH, MAX_NODES};
 
     #[test]
-    fn compositions_are_what_their_text_says() {
+    fn compositions_agree_with_their_text() {
         let k = Kernel::gaussian(2.0).unwrap();
         let l = Kernel::linear();
         let sum = ((-0.5 * k.clone()).unwrap() + (l.clone() + Kernel::named(COSINE, &[]).unwrap()).unwrap())

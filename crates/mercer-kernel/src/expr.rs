@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_undefined_stays_undefined_in_min_and_max() {
+    fn undefined_values_stay_undefined_in_min_and_max() {
         for function in [Function::Min, Function::Max] {
             assert!(function.apply(&[f64::NAN, 1.0]).is_nan());
             assert!(function.apply(&[1.0, f64::NAN, 2.0]).is_nan());

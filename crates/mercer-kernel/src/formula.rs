@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_what_was_written() {
+    fn numbers_are_exact_as_written() {
         let third: Q = Q::new(BigInt::from(33_333_333_333_333_334_i64), BigInt::from(10).pow(17));
         assert_eq!(formula("0.33333333333333334"), Formula::Number(third));
         assert_eq!(formula("1e-400"), Formula::Number(Q::new(1.into(), BigInt::from(10).pow(400))));

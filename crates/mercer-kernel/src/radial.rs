@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_logarithm_is_that_of_the_value() {
+    fn the_logarithm_matches_the_value() {
         let texts = [
             "rbf(sigma=2)",
             "rbf(gamma=0.3)",

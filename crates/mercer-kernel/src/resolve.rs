@@ -409,7 +409,7 @@ fn rewrite(expr: &Expr, scope: &Scope, replace: &mut Replace<'_>) -> Result<Expr
 mod tests {
     use super::*;
 
-    /// Tells the columns it was asked for by the number it gives: their sum, plus 100 for a distance.
+    /// Returns a number that identifies the requested columns: their sum, plus 100 for a distance.
     struct Columned;
 
     impl Scales for Columned {

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_density_is_refused_with_the_part() {
+    fn kernels_without_a_density_are_refused_with_the_part() {
         let refused = |text: &str| spectrum(text, 3).unwrap_err();
         for text in ["linear", "poly", "rbf + cosine", "rbf*<x,z>", "|x|*|z|*rbf", "arccos"] {
             assert!(matches!(refused(text), SpectrumError::NotShiftInvariant { .. }), "{text}");

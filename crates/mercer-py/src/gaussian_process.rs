@@ -64,14 +64,14 @@ impl Prior<'_> {
         }
     }
 
-    /// `MemoryError` where this many matrices of the prior's order do not fit.
+    /// Raises `MemoryError` if this many matrices of the prior's order do not fit.
     fn check_memory(&self, matrices: usize) -> PyResult<()> {
         let n = self.order() as u64;
         let needed = n.saturating_mul(n).saturating_mul(8 * matrices as u64);
         let budget = Session::default().memory();
         if needed > budget {
             return Err(PyMemoryError::new_err(format!(
-                "{n} rows need {} for {matrices} matrices, but {} is what may be used",
+                "{n} rows need {} for {matrices} matrices, but the memory limit is {}",
                 mercer::memory::human(needed),
                 mercer::memory::human(budget)
             )));
@@ -163,9 +163,11 @@ pub fn gp_regression<'py>(
     Ok(Some(out))
 }
 
-/// Gaussian process classification by Laplace's approximation: the approximate log marginal likelihood, the coefficients of the
-/// latent functions' mean, and where asked for, the derivative and what variances need. `classes` are the codes and how many there
-/// are; `start` are coefficients to start from, if any, and the most Newton steps.
+/// Gaussian process classification by Laplace's approximation.
+///
+/// Returns the approximate log marginal likelihood and the coefficients of the latent functions' mean; on request also the
+/// derivative and the factors that variances need. `classes` are the codes and the number of classes; `start` has the
+/// coefficients to start from, if any, and the most Newton steps.
 #[pyfunction]
 pub fn gp_classification<'py>(
     py: Python<'py>,

@@ -283,7 +283,7 @@ fn allocate<T: Element>(py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_,
     if needed > budget {
         let (needed, budget) = (memory::human(needed), memory::human(budget));
         return Err(PyMemoryError::new_err(format!(
-            "a matrix of {rows} × {columns} takes {needed}, but {budget} is what may be used"
+            "a matrix of {rows} × {columns} takes {needed}, but the memory limit is {budget}"
         )));
     }
     // NumPy's own function raises if the array cannot be allocated.

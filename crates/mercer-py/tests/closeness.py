@@ -1,4 +1,4 @@
-"""Answers judged by bounds that follow from the arithmetic, not by the last digits of a peer."""
+"""Comparison of results within bounds that follow from the arithmetic, not with the last digits of another library."""
 
 import numpy as np
 

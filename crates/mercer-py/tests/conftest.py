@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Fixtures of the tests."""
 
 import numpy as np
 import pytest
@@ -11,5 +11,5 @@ def rng():
 
 @pytest.fixture(autouse=True)
 def numpy_seed():
-    """Makes what ``random_state=None`` draws the same in every run of a test."""
+    """Makes the seeds drawn for ``random_state=None`` the same in every run of a test."""
     np.random.seed(0)

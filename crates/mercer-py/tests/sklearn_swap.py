@@ -1,4 +1,4 @@
-"""A pytest plugin that puts mercer's estimators in the place of scikit-learn's, so that scikit-learn's own tests judge them.
+"""A pytest plugin that replaces scikit-learn's estimators by mercer's, so that scikit-learn's own tests run on them.
 
     pytest -p sklearn_swap --pyargs sklearn.tests.test_kernel_ridge
 """
@@ -8,7 +8,7 @@ import inspect
 
 import pytest
 
-#: Where scikit-learn keeps a class, and the class of mercer that takes its place.
+#: The location of a class in scikit-learn, and the class of mercer that replaces it.
 SWAPPED = {
     ("sklearn.gaussian_process", "GaussianProcessClassifier"): "GaussianProcessClassifier",
     ("sklearn.gaussian_process", "GaussianProcessRegressor"): "GaussianProcessRegressor",
@@ -39,11 +39,11 @@ FORMS = ("csr_matrix", "csr_array", "lil_matrix", "lil_array")
 
 #: Tests that are expected to fail, each with its reason: {test name, with or without its parameters: reason}.
 EXPECTED_FAILURES = {
-    "test_probability_raises_futurewarning": "probability=True is no parameter on its way out here",
+    "test_probability_raises_futurewarning": "probability=True is not deprecated here",
     "test_svc_nusvc_probA_probB_deprecated": "probA_ and probB_ are no attributes on their way out here",
-    "test_unsupervised_inputs": "scikit-learn's trees are no rows",
-    "test_predict_sparse_ball_kd_tree": "sparse queries are answered whatever the algorithm",
-    "test_svr_errors": "a function that returns a matrix of another shape is refused by fit, not by predict alone",
+    "test_unsupervised_inputs": "scikit-learn's trees are not accepted as rows",
+    "test_predict_sparse_ball_kd_tree": "sparse queries are supported for every algorithm",
+    "test_svr_errors": "a function that returns a matrix of the wrong shape is refused by fit, not only by predict",
 }
 
 #: The test asks for as many neighbours as it has for the radius of classes that are not of scikit-learn's private mixin.
@@ -67,7 +67,7 @@ ROUNDING = {
 #: A test whose latent function is zero by symmetry: the class and whether the probability is at least 1/2 depend on rounding.
 TIES = {"test_predict_consistent_structured"}
 
-#: Tests of these modules that are not of swapped classes: {test name: what they are of}.
+#: Tests of these modules that do not concern swapped classes: {test name: their subject}.
 NOT_OURS = {
     name: "LinearSVC and LinearSVR alone"
     for name in (

@@ -168,7 +168,7 @@ def test_answers_are_those_in_memory(two_workers, data, kind, weighted):
 
 
 @pytest.mark.parametrize("labels", ["two", "three"])
-def test_support_vectors_are_those_of_the_same_sums(two_workers, data, labels):
+def test_support_vectors_match_the_same_sums(two_workers, data, labels):
     X, y, weights = data[0], two(data[2]) if labels == "two" else data[2], data[3]
     model = md.SVC(kernel=KERNEL, approx="fourier:40", C=0.02, tol=0.2, random_state=3, class_weight="balanced")
     model.fit(*chunked(X, y, weights))
@@ -203,7 +203,7 @@ def process_in_memory(X, y, weights=None, seed=3, **settings):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_gaussian_processes_are_those_of_the_same_sums(two_workers, data, weighted):
+def test_gaussian_processes_match_the_same_sums(two_workers, data, weighted):
     X, y, weights = data[0], data[1], data[3].copy() if weighted else None
     if weighted:
         # Rows of weight 0 do not count.
@@ -271,7 +271,7 @@ def test_deviations_are_lazy_and_processes_are_files(two_workers, data, tmp_path
     assert written["prediction"].tolist() == mean.tolist() and written["std"].tolist() == std.tolist()
 
 
-def test_processes_that_cannot_be_are_refused(two_workers, data):
+def test_invalid_processes_are_refused(two_workers, data):
     X, y = chunked(data[0], data[1])
     for settings, message in (
         ({"approx": "fourier:20"}, "must be 'nystrom:M'"),
@@ -285,7 +285,7 @@ def test_processes_that_cannot_be_are_refused(two_workers, data):
         md.GaussianProcessRegressor("?*sigmoid(gamma=1,c=-1)", approx="nystrom:20").fit(X, y)
 
 
-def test_targets_that_say_nothing_are_said(two_workers, data):
+def test_uninformative_targets_are_reported(two_workers, data):
     X, y = chunked(data[0], np.full(ROWS, 4.0))
     model = md.GaussianProcessRegressor(approx="nystrom:20", normalize_y=True, random_state=3)
     with pytest.warns(UserWarning, match="same in every row"):
@@ -396,9 +396,9 @@ def test_later_rows_are_added_to_the_sums(two_workers, data, approx):
     expected.partial_fit(X[250:], y[250:], weights[250:])
     for one, other in zip(numbers(model), numbers(expected), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
-    with pytest.raises(ValueError, match="there are 2 features, but the rows before had 3"):
+    with pytest.raises(ValueError, match="there are 2 features, but the earlier rows have 3"):
         model.partial_fit(*chunked(X[:, :2], y))
-    with pytest.raises(ValueError, match="begin anew"):
+    with pytest.raises(ValueError, match="start again"):
         model.set_params(bias="centred").partial_fit(*chunked(X, y))
 
 
@@ -428,7 +428,7 @@ def test_errors_name_the_partition(two_workers, data, kind):
         estimator(kind).fit(wide, chunked(y)[0])
 
 
-def test_what_does_not_fit_is_refused(two_workers, data):
+def test_mismatched_partitions_are_refused(two_workers, data):
     X, y, labels, weights = chunked(*data)
     model = md.KernelRidge(kernel=KERNEL, approx="fourier:20")
     with pytest.raises(TypeError, match="X must be a dask array or data frame"):
@@ -443,7 +443,7 @@ def test_what_does_not_fit_is_refused(two_workers, data):
         model.fit(X, y, 0 * weights)
     with pytest.raises(ValueError, match="needs features of the kernel"):
         md.KernelRidge(kernel=KERNEL).fit(X, y)
-    with pytest.raises(ValueError, match="takes the kernel as it is for 350 rows"):
+    with pytest.raises(ValueError, match="uses the exact kernel for 350 rows"):
         md.KernelRidge(kernel=KERNEL, approx="auto").fit(X, y)
     with pytest.raises(ValueError, match="solver='cholesky' needs all rows"):
         md.KernelRidge(kernel=KERNEL, solver="cholesky").fit(X, y)
@@ -570,7 +570,7 @@ def test_no_client_is_an_error(data):
     assert done.returncode == 1 and "there is no Dask client" in done.stderr
 
 
-def test_without_dask_the_import_says_what_to_install():
+def test_without_dask_the_import_names_the_package_to_install():
     code = "import sys; sys.modules['distributed'] = None; import mercer; mercer.KernelRidge; import mercer.dask"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and "pip install 'mercer[dask]'" in done.stderr

@@ -56,7 +56,7 @@ OF_DEFAULTS = {
     ),
 }
 
-#: {what has the options: {check name: why it fails}}.
+#: {estimator with options: {check name: reason of the failure}}.
 OF_OPTIONS = {
     "KernelLMS by rows": dict.fromkeys(WEIGHTS, "a row of weight 2 is one larger step, two equal rows are two steps"),
     "KernelRidgeCV": dict.fromkeys(
@@ -98,7 +98,7 @@ def test_options(estimator, check):
     [mercer.NuSVC(nu=0.2, tol=1e-9), mercer.NuSVR(tol=1e-9), mercer.OneClassSVM(tol=1e-9), mercer.SVC(tol=1e-9), mercer.SVR(tol=1e-9)],
     ids=repr,
 )
-def test_what_a_loose_tolerance_hides(estimator, check):
+def test_checks_that_a_loose_tolerance_hides(estimator, check):
     if check in WEIGHTS or isinstance(estimator, mercer.OneClassSVM):
         getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
 

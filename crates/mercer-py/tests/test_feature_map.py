@@ -22,7 +22,7 @@ def test_inner_products_are_the_kernel(rng, degree, c):
     assert phi.shape[1] == features.n_output_features_
 
 
-def test_plain_monomials_are_those_of_scikit_learn(rng):
+def test_plain_monomials_match_scikit_learn(rng):
     X = rng.standard_normal((6, 3))
     ours = mercer.PolynomialFeatureMap(degree=3, weighted=False).fit_transform(X)
     peer = PolynomialFeatures(3).fit_transform(X)

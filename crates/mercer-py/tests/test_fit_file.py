@@ -62,7 +62,7 @@ def test_it_predicts_what_the_model_of_the_command_line_predicts(table, tmp_path
     np.testing.assert_array_equal(mercer.load(file).predict(F), model.predict(F))
 
 
-def test_what_is_refused(table, tmp_path):
+def test_unsupported_input_is_refused(table, tmp_path):
     path = table[0]
     formula = {"kernel": "rbf(sigma=1)", "approx": "fourier:64"}
     for settings, words in [

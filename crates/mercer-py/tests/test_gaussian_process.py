@@ -87,7 +87,7 @@ def data(columns, n=40, seed=0):
 
 
 def close(found, expected, tolerance=1e-8):
-    """Within `tolerance` of the size of what is expected."""
+    """Asserts equality within `tolerance` relative to the expected size."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape
     assert np.abs(found - expected).max(initial=0) <= tolerance * max(1, np.abs(expected).max(initial=0)), (found, expected)
@@ -110,7 +110,7 @@ def test_translated_kernels_have_the_matrix_of_the_object(kernel, columns):
 
 
 @pytest.mark.parametrize(("kernel", "columns"), ALL, ids=str)
-def test_likelihood_gradient_and_posterior_are_those_of_scikit_learn(kernel, columns):
+def test_likelihood_gradient_and_posterior_match_scikit_learn(kernel, columns):
     X, y, Z = data(columns)
     settings = {"alpha": 0.02, "optimizer": None}
     ours = mercer.GaussianProcessRegressor(kernel, **settings).fit(X, y)
@@ -192,7 +192,7 @@ BINARY = [RBF(0.7), 2.0 * RBF(0.7), 5.0 * Matern(1.1, nu=1.5), RBF(0.5) + DotPro
 
 
 @pytest.mark.parametrize("kernel", BINARY, ids=str)
-def test_two_classes_are_those_of_scikit_learn(kernel):
+def test_two_classes_match_scikit_learn(kernel):
     X, y, Z = data(1)
     labels = np.where(y > 0.2, "up", "down")
     ours = mercer.GaussianProcessClassifier(kernel, optimizer=None).fit(X, labels)
@@ -211,7 +211,7 @@ def test_two_classes_are_those_of_scikit_learn(kernel):
     assert (ours.predict(Z) == theirs.predict(Z)).all()
 
 
-def test_gradients_of_softmax_are_those_of_differences():
+def test_gradients_of_softmax_match_differences():
     X, y, _ = data(1)
     classes = np.digitize(y, [-0.5, 0.5])
     kernel = 2.0 * RBF(0.7)
@@ -335,7 +335,7 @@ def test_leaving_one_out_is_maximised_by_its_own_gradient():
     assert best >= density(likelihood.kernel_.theta) - 1e-6
 
 
-def test_targets_that_say_nothing_and_rows_that_contradict_each_other():
+def test_uninformative_targets_and_contradictory_rows():
     X, y, Z = data(2, n=12)
     constant = mercer.GaussianProcessRegressor("rbf", alpha=1e-6, normalize_y=True).fit(X, np.full(12, 4.0))
     close(constant.predict(Z), np.full(len(Z), 4.0), 1e-12)

@@ -71,7 +71,7 @@ def test_threads_do_not_change_the_answer(rng):
         np.testing.assert_array_equal(k(X, n_jobs=n_jobs), k(X))
 
 
-def test_distance_is_that_of_the_feature_map(rng):
+def test_distance_matches_the_feature_map(rng):
     X, Z = rng.standard_normal((20, 3)), rng.standard_normal((15, 3))
     np.testing.assert_allclose(Kernel("linear").distance(X, Z), pairwise.euclidean_distances(X, Z), atol=1e-7)
     # <x,z>^2 is the inner product of all products x_i x_j.
@@ -89,7 +89,7 @@ def test_diagonal(rng):
     np.testing.assert_allclose(k.diag(X), np.diag(k(X)), rtol=1e-14)
 
 
-def test_algebra_is_that_of_the_matrices(rng):
+def test_algebra_matches_the_matrices(rng):
     X = rng.random((12, 3))
     a, b = Kernel("rbf(sigma=2)"), Kernel("linear")
     for combined, expected in [
@@ -130,7 +130,7 @@ def test_auto_becomes_a_number(rng):
     assert k.resolve(X) is k
 
 
-def test_check_tells_what_is_known():
+def test_check_reports_the_verdict():
     proven = Kernel("sin(<x,z>) + exp(<x,z>)").check()
     assert proven and proven.verdict == "proven" and proven.proof["rule"] and proven.refutation is None
     assert proven.dim == "any" and proven.domain == "all" and "proven" in repr(proven)
@@ -144,7 +144,7 @@ def test_check_tells_what_is_known():
     assert Kernel("1/(1-<x,z>)").check().verdict == "undefined"
 
 
-def test_check_tells_more_than_the_verdict():
+def test_check_reports_findings_beyond_the_verdict():
     proven = Kernel("rbf(sigma=1)").check()
     assert proven.document["characteristic"]["value"] is True
     assert '"mercer certificate"' in proven.certificate
@@ -176,7 +176,7 @@ def test_check_tells_more_than_the_verdict():
         (lambda: Kernel("linear")([[1.0]], n_jobs="2"), TypeError, "n_jobs"),
     ],
 )
-def test_bad_input_is_told(call, error, message):
+def test_bad_input_is_reported(call, error, message):
     with pytest.raises(error, match=message):
         call()
 

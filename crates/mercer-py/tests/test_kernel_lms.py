@@ -59,7 +59,7 @@ def test_too_large_a_step_is_explained(data):
 
 
 @pytest.mark.parametrize("step", [0.0, -1.0, float("nan")])
-def test_a_step_that_is_none(data, step):
+def test_invalid_steps_are_refused(data, step):
     with pytest.raises(ValueError, match="step"):
         mercer.KernelLMS(step=step).fit(*data)
 

@@ -182,7 +182,7 @@ def test_a_model_on_features_is_a_file(rng, tmp_path, approx):
     assert model.score(X, y) > 0.9
 
 
-def test_what_features_do_not_go_with_is_told():
+def test_settings_that_features_do_not_support_are_reported():
     X, y = np.eye(4), [0, 1, 0, 1]
     for parameters, message in [
         ({"approx": "fourier:3"}, "even"),

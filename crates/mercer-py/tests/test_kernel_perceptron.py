@@ -1,4 +1,4 @@
-"""The kernel perceptron against a few lines of its own, and in its forms."""
+"""The kernel perceptron, against a short reference implementation, and its variants."""
 
 import pickle
 
@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_circles, make_moons
 
 
 def reference(K, y, passes):
-    """The perceptron as in a book; y is ±1."""
+    """The textbook perceptron; y is ±1."""
     a = np.zeros(len(y))
     mistakes = []
     for _ in range(passes):
@@ -24,7 +24,7 @@ def reference(K, y, passes):
     return a, mistakes
 
 
-def test_it_is_the_book_s():
+def test_updates_follow_the_textbook():
     X, y = make_circles(120, noise=0.05, factor=0.4, random_state=3)
     kernel = mercer.Kernel("(<x,z>+1)^2")
     model = KernelPerceptron(kernel, shuffle=False, averaged=False, max_iter=50).fit(X, y)
@@ -107,7 +107,7 @@ def test_a_stream_learns_and_can_be_interrupted(tmp_path):
     assert (mercer.load(tmp_path / "p.mercer").predict(X) == parts.predict(X)).all()
 
 
-def test_what_does_not_go_together_is_refused(rng):
+def test_contradictory_settings_are_refused(rng):
     X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
     with pytest.raises(ValueError, match="budget"):
         KernelPerceptron(vote=True, budget=3).fit(X, y)

@@ -231,11 +231,11 @@ def test_singular_matrix_is_solved_and_told(data):
     np.testing.assert_allclose(model.predict(Z), Z @ theta, atol=1e-8)
 
 
-def test_formula_that_is_no_kernel_is_refused(data):
+def test_a_formula_that_is_not_a_kernel_is_refused(data):
     X, y, _ = data
     with pytest.raises(ValueError, match=r"is not a kernel on.*precomputed"):
         KernelRidge(kernel="exp(|x-z|^2)").fit(X, y)
-    # The names of scikit-learn are taken at their word, and so is a matrix.
+    # scikit-learn's kernel names are not checked, and neither is a matrix.
     K = Kernel("exp(|x-z|^2)")(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -244,7 +244,7 @@ def test_formula_that_is_no_kernel_is_refused(data):
         KernelRidge(kernel="sigmoid").fit(X, y)
 
 
-def test_undecided_formula_is_told(data):
+def test_undecided_formula_is_reported(data):
     X, y, _ = data
     text = "exp(-|x-z|) - 1e-6*rbf(sigma=1)"  # positive semidefinite, by the tails of the spectra
     assert Kernel(text).check(dim=4).verdict == "undecided"
@@ -296,13 +296,13 @@ def test_in_pipelines_searches_and_pickles(data):
         ({"n_jobs": 0}, ValueError, "n_jobs"),
     ],
 )
-def test_bad_parameters_are_told(data, parameters, error, message):
+def test_bad_parameters_are_reported(data, parameters, error, message):
     X, y, _ = data
     with pytest.raises(error, match=message):
         KernelRidge(**parameters).fit(X, y)
 
 
-def test_bad_data_is_told(data):
+def test_bad_data_is_reported(data):
     X, y, _ = data
     with pytest.raises(ValueError, match="negative"):
         KernelRidge(kernel="chi2").fit(-X, y)
@@ -360,7 +360,7 @@ def test_primal_and_dual_agree(rng, tmp_path, kernel, bias):
     assert_close(mercer.load(tmp_path / "m.mercer").predict(X), fits[1].predict(X), 1e-12)
 
 
-def test_auto_takes_the_primal_where_features_are_few(rng):
+def test_auto_takes_the_primal_if_features_are_few(rng):
     X, y = rng.standard_normal((2_500, 3)), rng.standard_normal(2_500)
     auto = mercer.KernelRidge(kernel="linear").fit(X, y)
     assert "normal equations" in auto._report["solver"]

@@ -29,7 +29,7 @@ def refitted(X, y, folds):
 
 
 @pytest.mark.parametrize("cv", [None, 5, KFold(4, shuffle=True, random_state=0)])
-def test_scores_are_those_of_refits(data, cv):
+def test_scores_match_refits(data, cv):
     X, y = data
     model = mercer.KernelRidgeCV(alphas=ALPHAS, gammas=GAMMAS, cv=cv).fit(X, y)
     expected = refitted(X, y, len(X) if cv is None else cv)
@@ -40,7 +40,7 @@ def test_scores_are_those_of_refits(data, cv):
     assert model.cv_results_["rank_test_score"][int(np.argmax(expected))] == 1
 
 
-def test_the_model_is_that_of_the_choice(data):
+def test_the_model_matches_the_choice(data):
     X, y = data
     model = mercer.KernelRidgeCV(alphas=ALPHAS, gammas=GAMMAS).fit(X, y)
     expected = KernelRidge(alpha=model.alpha_, kernel="rbf", gamma=model.gamma_).fit(X, y)
@@ -122,8 +122,8 @@ def test_a_function_scores_single_rows_and_sees_the_weights(data):
 
 
 @pytest.mark.parametrize("approx", [None, "fourier:8"])
-def test_r2_of_targets_that_do_not_vary_is_that_of_scikit_learn(data, approx):
-    """Not 1, as if they were predicted."""
+def test_r2_of_constant_targets_matches_scikit_learn(data, approx):
+    """The score is not 1, as if they were predicted."""
     X, y = data
     folds = np.arange(60) < 20
     y = np.where(folds, 2.0, y)

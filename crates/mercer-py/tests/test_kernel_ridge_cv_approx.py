@@ -42,7 +42,7 @@ SCORES = {
 @pytest.mark.parametrize("scoring", SCORES)
 @pytest.mark.parametrize("bias", ["none", "centred"])
 @pytest.mark.parametrize("approx", KINDS)
-def test_scores_are_those_of_fits_one_by_one(data, approx, bias, scoring):
+def test_scores_match_fits_one_by_one(data, approx, bias, scoring):
     X, y = data
     weights, cv = np.linspace(0.5, 2, len(X)), KFold(4, shuffle=True, random_state=0)
     model = KernelRidgeCV(alphas=ALPHAS, gammas=GAMMAS, cv=cv, approx=approx, random_state=0, bias=bias, scoring=scoring)
@@ -64,7 +64,7 @@ def test_scores_are_those_of_fits_one_by_one(data, approx, bias, scoring):
 
 
 @pytest.mark.parametrize("approx", KINDS)
-def test_the_model_is_that_of_the_choice(data, approx, tmp_path):
+def test_the_model_matches_the_choice(data, approx, tmp_path):
     X, y = data
     for targets in (y, y[:, 0]):
         model = KernelRidgeCV(alphas=ALPHAS, gammas=GAMMAS, approx=approx, random_state=0, bias="centred").fit(X, targets)
@@ -88,7 +88,7 @@ def test_five_folds_are_the_default(data):
     np.testing.assert_array_equal(search.fit(X, y).cv_results_["mean_test_score"], five.cv_results_["mean_test_score"])
 
 
-def test_rows_of_no_weight_do_not_count(data):
+def test_rows_of_weight_zero_do_not_count(data):
     X, y = data
     weights = np.where(np.arange(len(X)) % 7 == 0, 0.0, 1.0)
     cv = [(None, np.arange(0, 70)), (None, np.arange(70, 150))]
@@ -113,7 +113,7 @@ def test_formulas_sparse_rows_and_threads(data):
     np.testing.assert_array_equal(clone(search).set_params(n_jobs=1).fit(X, y).predict(X), model.predict(X))
 
 
-def test_auto_leaves_few_rows_as_they_are(data):
+def test_auto_uses_the_exact_kernel_for_few_rows(data):
     X, y = data
     model = KernelRidgeCV(alphas=ALPHAS, gammas=GAMMAS, approx="auto", random_state=0).fit(X, y)
     exact = KernelRidgeCV(alphas=ALPHAS, gammas=GAMMAS).fit(X, y)
@@ -127,7 +127,7 @@ def test_auto_leaves_few_rows_as_they_are(data):
     np.testing.assert_array_equal(model.predict(X), exact.predict(X))
 
 
-def test_what_is_refused(data):
+def test_unsupported_input_is_refused(data):
     X, y = data
     for parameters, words in [
         ({"approx": "magic"}, "'fourier:D'"),

@@ -102,10 +102,10 @@ def test_chunks_and_parts_give_the_fit_of_all(data, bias):
     assert_close(one.predict(Z), other.predict(Z), 1e-10)
     assert one.n_samples_seen_ == 400 and left[1].n_samples_seen_ == 133
     assert not hasattr(one, "quality_") and hasattr(left[1], "quality_")
-    # A merged one goes on.
+    # A merged estimator accepts more rows.
     one.partial_fit(X[:10], y[:10])
     assert one.n_samples_seen_ == 410
-    # A fit forgets what was before.
+    # A fit discards earlier rows.
     np.testing.assert_array_equal(one.fit(X, y, weights).predict(Z), expected)
     assert not hasattr(one, "n_samples_seen_")
 
@@ -123,7 +123,7 @@ def test_chunks_on_landmarks(data):
     assert twice.n_samples_seen_ == 200 and twice.predict(Z).shape == (50, 2)
 
 
-def test_what_cannot_be_merged_is_told(data):
+def test_estimators_that_cannot_be_merged_are_reported(data):
     X, y, _, _ = data
     new = lambda **how: KernelRidge(**{"kernel": "rbf(sigma=2)", "approx": "fourier:16", "random_state": 0, **how})
     part = new().partial_fit(X, y)
@@ -134,7 +134,7 @@ def test_what_cannot_be_merged_is_told(data):
         part.merge(new().fit(X, y))
     with pytest.raises(ValueError, match="1 targets, the other 2"):
         part.merge(new().partial_fit(X, np.column_stack([y, y])))
-    with pytest.raises(ValueError, match="2 targets, but the rows before had 1"):
+    with pytest.raises(ValueError, match="2 targets, but the earlier rows have 1"):
         part.partial_fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="2 features"):
         part.partial_fit(X[:, :2], y)
@@ -177,7 +177,7 @@ def test_conjugate_gradients_that_run_out_of_steps_say_so(data):
     assert model.n_iter_ == 1
 
 
-def test_auto_takes_the_kernel_as_it_is_while_it_is_small(data):
+def test_auto_uses_the_exact_kernel_while_it_is_small(data):
     X, y, Z, _ = data
     model = KernelRidge(kernel="rbf", approx="auto", random_state=0).fit(X, y)
     assert model.approx_ is None
@@ -234,12 +234,12 @@ def test_plots(data):
     assert KernelRidge(kernel="rbf", approx="nystrom:20", random_state=0).fit(X[:, :1], y).plot() is not None
 
 
-def test_partial_fit_goes_on_from_partial_fits_alone(data):
+def test_partial_fit_continues_only_from_partial_fit(data):
     X, y, Z, _ = data
     new = lambda **how: KernelRidge(
         **({"alpha": 0.1, "kernel": "rbf(sigma=2)", "approx": "fourier:64", "random_state": 0} | how)
     )
-    with pytest.warns(UserWarning, match="begins anew"):
+    with pytest.warns(UserWarning, match="starts from scratch"):
         again = new().fit(X, y).partial_fit(X[:100], y[:100])
     np.testing.assert_array_equal(again.predict(Z), new().partial_fit(X[:100], y[:100]).predict(Z))
     for changed in ({"approx": "fourier:32"}, {"kernel": "rbf(sigma=3)"}, {"bias": "centred"}):

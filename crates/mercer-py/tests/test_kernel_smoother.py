@@ -24,7 +24,7 @@ def test_far_away_is_the_nearest_row():
 
 
 @pytest.mark.parametrize("kernel", ["linear", "cos(|x-z|)", "poly(degree=2)"])
-def test_a_kernel_that_is_no_weight_is_refused(kernel):
+def test_a_kernel_that_gives_no_weights_is_refused(kernel):
     with pytest.raises(ValueError, match="cannot be used as weights"):
         mercer.KernelSmoother(mercer.Kernel(kernel)).fit([[0.0], [3.0]], [0.0, 1.0])
 

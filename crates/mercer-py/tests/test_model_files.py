@@ -88,7 +88,7 @@ def test_named_columns_are_kept(data, tmp_path):
         model.predict(shuffled[["a", "b"]])
 
 
-def test_what_cannot_be_saved_is_told(data, tmp_path):
+def test_models_that_cannot_be_saved_are_reported(data, tmp_path):
     X, y, _ = data
     with pytest.raises(ValueError, match="'precomputed' cannot be saved"):
         mercer.KernelRidge(kernel="precomputed").fit(X @ X.T, y).save(tmp_path / "m")
@@ -99,7 +99,7 @@ def test_what_cannot_be_saved_is_told(data, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-def test_what_cannot_be_loaded_is_told(data, tmp_path):
+def test_files_that_cannot_be_loaded_are_reported(data, tmp_path):
     X, y, _ = data
     with pytest.raises(FileNotFoundError, match="absent"):
         mercer.load(tmp_path / "absent")

@@ -1,4 +1,4 @@
-"""The native module called wrongly: it raises, and neither panics nor reads what it should not."""
+"""Wrong calls of the native module: it raises, and neither panics nor reads out of bounds."""
 
 import copy
 import json
@@ -92,7 +92,7 @@ def test_a_matrix_too_large_is_refused():
         Kernel("linear")(np.ones((1_000_000, 1)))
 
 
-def test_what_progress_raises_stops_the_work():
+def test_an_exception_in_progress_stops_the_work():
     def progress(stage, done, total):
         raise KeyError(stage)
 
@@ -102,7 +102,7 @@ def test_what_progress_raises_stops_the_work():
 
 
 def test_settings_keep_their_bits():
-    """A number, a list of numbers and a kernel arrive as they are."""
+    """A number, a list of numbers and a kernel arrive unchanged."""
     gamma, penalty = float(np.nextafter(0.1, 1)), float(np.nextafter(0.3, 0))
     kernel = _native.Kernel.named("rbf", {"gamma": gamma})
     parts, _, words = train(targets=np.ones((4, 2)), kernel=kernel, **{"lambda": [penalty, 2]})

@@ -18,7 +18,7 @@ def data(rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("p", [1, 2])
 @pytest.mark.parametrize("k", [1, 7, 300])
-def test_neighbours_are_those_of_scikit_learn(data, dtype, p, k):
+def test_neighbours_match_scikit_learn(data, dtype, p, k):
     X, queries, y, _ = data
     X, queries = X[:250].astype(dtype), queries.astype(dtype)
     ours = mercer.KNeighborsRegressor(min(k, 250), p=p).fit(X, y[:250])
@@ -38,7 +38,7 @@ def test_of_equal_neighbours_the_first_comes_first(data):
 
 @pytest.mark.parametrize("weights", ["uniform", "distance", lambda d: np.exp(-d)])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_regression_is_that_of_scikit_learn(data, weights, sparse):
+def test_regression_matches_scikit_learn(data, weights, sparse):
     X, queries, y, _ = data
     X, y = X[:250], y[:250]
     queries = np.concatenate([queries, X[100:120]])  # exact matches, whose distance must be exactly 0
@@ -51,7 +51,7 @@ def test_regression_is_that_of_scikit_learn(data, weights, sparse):
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
-def test_classification_is_that_of_scikit_learn(data, weights):
+def test_classification_matches_scikit_learn(data, weights):
     X, queries, _, y = data
     labels = np.array(["d", "a", "c", "b"])[y]
     ours = mercer.KNeighborsClassifier(6, weights=weights).fit(X[:250], labels[:250])
@@ -138,7 +138,7 @@ METRICS = [
 
 
 @pytest.mark.parametrize("parameters", METRICS, ids=str)
-def test_more_distances_are_those_of_scikit_learn(data, parameters):
+def test_more_distances_match_scikit_learn(data, parameters):
     X, queries, y, labels = data
     X, y, labels = X[:250], y[:250], labels[:250]  # without duplicates
     ours = mercer.KNeighborsRegressor(4, **parameters).fit(X, y)

@@ -27,7 +27,7 @@ def test_the_kernel_is_exact_between_landmarks(X, kernel, landmarks):
     np.testing.assert_allclose(phi, K @ map.normalization_.T, atol=1e-7 * abs(phi).max())
 
 
-def test_the_features_are_those_of_scikit_learn_up_to_a_rotation(X):
+def test_the_features_match_scikit_learn_up_to_a_rotation(X):
     for kernel, parameters in [("rbf", {"gamma": 0.4}), ("laplacian", {}), ("poly", {"degree": 2, "coef0": 0.5}), ("cosine", {})]:
         both = {"kernel": kernel, "n_components": 15, "random_state": 3, **parameters}
         both["n_components"] = 3 if kernel == "cosine" else 10
@@ -38,7 +38,7 @@ def test_the_features_are_those_of_scikit_learn_up_to_a_rotation(X):
 
 
 @pytest.mark.parametrize("kernel", ["sigmoid", "additive_chi2", lambda x, z: np.minimum(x, z).sum()])
-def test_kernels_that_need_not_be_ones_have_the_features_of_scikit_learn(X, kernel):
+def test_indefinite_kernels_have_the_features_of_scikit_learn(X, kernel):
     X = abs(X)
     both = {"kernel": kernel, "n_components": 6, "random_state": 3}
     ours, peer = mercer.Nystroem(**both).fit(X), sklearn.kernel_approximation.Nystroem(**both).fit(X)
@@ -62,7 +62,7 @@ def test_landmarks_of_your_own(X):
     np.testing.assert_array_equal(map.components_, own)
     phi = map.transform(X)
     assert phi.shape == (80, 11) and len(map.get_feature_names_out()) == 11
-    # Those that add nothing have a feature of zeros.
+    # Redundant landmarks have a feature of zeros.
     assert (abs(phi).max(axis=0) == 0).sum() == 5
     among = map.transform(own)
     np.testing.assert_allclose(phi @ among.T, mercer.Kernel("rbf(sigma=2)")(X, own), atol=1e-9)
@@ -70,7 +70,7 @@ def test_landmarks_of_your_own(X):
 
 
 def test_pivots_span_the_kernel_better_than_chance(rng):
-    """A few far rows: chance misses them, pivots do not."""
+    """A few distant rows: uniform sampling misses them, pivoting does not."""
     X = np.vstack([rng.standard_normal((300, 2)) / 10, 5 + rng.standard_normal((10, 2))])
     K = mercer.Kernel("rbf(sigma=1)")(X)
     error = {}

@@ -1,4 +1,4 @@
-"""What the Python layer costs beyond the core, at a thousand rows."""
+"""Overhead of the Python layer over the core, at a thousand rows."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The package as a whole: what importing costs, what it imports, and whether its stubs and examples are true."""
+"""The package as a whole: import cost, imported modules, and correctness of stubs and examples."""
 
 import ast
 import doctest
@@ -35,7 +35,7 @@ def test_import_is_lazy():
     assert run(program) == "False"
 
 
-def test_an_instruction_set_that_cannot_be_followed_is_an_import_error():
+def test_an_unsupported_instruction_set_is_an_import_error():
     def imported(value):
         return subprocess.run(
             [sys.executable, "-c", "import mercer"],
@@ -66,7 +66,7 @@ def test_imports_of_scikit_learn(module):
 
 
 def test_runtime_imports_of_scikit_learn():
-    """What a fit and a prediction load beyond what the allowed modules load by themselves."""
+    """Modules loaded by a fit and a prediction in addition to those of the allowed modules."""
     program = (
         "import sys, numpy as np, sklearn.base, sklearn.utils, sklearn.utils.metaestimators\n"
         "import sklearn.utils.validation, sklearn.exceptions\n"
@@ -143,7 +143,7 @@ def test_errors_are_importable_and_pickle(name):
     assert type(again) is kind and str(again) == "why"
 
 
-def test_a_formula_that_is_no_kernel_is_an_error_of_the_package(rng):
+def test_a_formula_that_is_not_a_kernel_raises_an_error_of_the_package(rng):
     with pytest.raises(mercer.NotAKernel, match="not a kernel"):
         mercer.KernelRidge(kernel="tanh(<x,z>)").fit(rng.standard_normal((20, 2)), np.arange(20.0))
 

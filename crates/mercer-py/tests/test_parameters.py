@@ -1,4 +1,4 @@
-"""Parameters: what is refused, what `random_state` means, and what scikit-learn's own values mean here."""
+"""Parameters: refused values, the meaning of `random_state`, and scikit-learn's special values."""
 
 import mercer
 import numpy as np
@@ -78,7 +78,7 @@ def test_the_sentinel_of_scikit_learn_asks_for_no_probabilities(data):
 
 
 def draws(X, y):
-    """(what a fit draws, a model): each with ``random_state=None``."""
+    """(random result of a fit, a model): each with ``random_state=None``."""
     yield "coef_", mercer.KernelRidge(kernel="rbf", approx="fourier:8").fit(X, y)
     yield "X_fit_", mercer.KernelRidge(kernel="rbf", approx="nystrom:8").fit(X, y)
     yield "coef_", mercer.KernelLogisticRegression(approx="fourier:8").fit(X, y)
@@ -92,7 +92,7 @@ def draws(X, y):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_no_random_state_draws_anew_and_numpy_seeds_it(data):
+def test_no_random_state_draws_a_new_seed_from_numpy(data):
     def attributes():
         return [np.array(getattr(model, name)) for name, model in draws(*data)]
 

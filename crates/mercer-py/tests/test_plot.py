@@ -63,14 +63,14 @@ def test_without_matplotlib(rng, monkeypatch):
         mercer.KernelRidge(kernel="rbf").fit(X, X[:, 0]).plot()
 
 
-def test_a_matrix_has_no_plot(rng):
+def test_a_precomputed_kernel_cannot_be_plotted(rng):
     model = mercer.KernelRidge(kernel="precomputed").fit(np.eye(4), np.arange(4.0))
-    with pytest.raises(ValueError, match="no plot"):
+    with pytest.raises(ValueError, match="cannot be plotted"):
         model.plot()
 
 
 @pytest.mark.parametrize("name", [name for name in mercer.__all__ if hasattr(getattr(mercer, name), "fit")])
-def test_a_model_that_is_not_fitted_has_no_plot(name):
+def test_an_unfitted_model_cannot_be_plotted(name):
     model = getattr(mercer, name)()
     if hasattr(model, "plot"):
         with pytest.raises(NotFittedError):

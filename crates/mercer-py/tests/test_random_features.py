@@ -1,4 +1,4 @@
-"""Random features, against the kernels that they stand in for and scikit-learn's sampler."""
+"""Random features, against the kernels that they approximate and scikit-learn's sampler."""
 
 import pickle
 
@@ -38,7 +38,7 @@ def test_orthogonal_directions_have_the_smaller_error(rng):
     assert error[True] < 0.9 * error[False]
 
 
-def test_the_features_are_those_of_the_attributes(rng):
+def test_the_features_match_the_attributes(rng):
     X = rng.standard_normal((6, 3))
     pairs = mercer.RandomFourierFeatures("matern(nu=1.5)", 10).fit(X)
     assert pairs.random_weights_.shape == (3, 5) and pairs.random_offset_ is None
@@ -88,7 +88,7 @@ def test_forms_of_the_rows(rng, transformer):
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.7, "scale"])
-def test_the_sampler_is_that_of_scikit_learn(rng, gamma):
+def test_the_sampler_matches_scikit_learn(rng, gamma):
     X = rng.standard_normal((40, 5))
     ours = mercer.RBFSampler(gamma=gamma, n_components=33, random_state=4).fit(X)
     peer = sklearn.kernel_approximation.RBFSampler(gamma=gamma, n_components=33, random_state=4).fit(X)

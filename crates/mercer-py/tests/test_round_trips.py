@@ -95,7 +95,7 @@ pytestmark = [
 
 #: Estimators whose files are tested with them: they take no sparse rows and have no decision function.
 ELSEWHERE = {"GaussianProcessClassifier", "GaussianProcessRegressor"}
-#: Estimators without a model of their own: their `save` says so.
+#: Estimators that are not models: their `save` raises.
 FEATURES = {"Nystroem", "PolynomialFeatureMap", "RBFSampler", "RandomFourierFeatures"}
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own tests, with mercer's classes in the place of its own."""
+"""scikit-learn's own tests, run with mercer's classes instead of its own."""
 
 import subprocess
 import sys

@@ -21,7 +21,7 @@ def data(rng):
 
 
 @pytest.mark.parametrize("cv", [3, 5, KFold(4, shuffle=True, random_state=0), StratifiedKFold(3)], ids=str)
-def test_scores_are_those_of_a_grid_search(data, cv):
+def test_scores_match_a_grid_search(data, cv):
     X, y, Z = data
     ours = SVCCV(Cs=CS, gammas=GAMMAS, cv=cv, tol=1e-6).fit(X, y)
     theirs = GridSearchCV(sklearn.svm.SVC(tol=1e-6), {"C": CS, "gamma": GAMMAS}, cv=cv).fit(X, y)
@@ -106,7 +106,7 @@ def test_saved_and_pickled(data, tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(Z), model.predict(Z))
 
 
-def test_what_cannot_be_searched_is_told(data):
+def test_unsupported_searches_are_reported(data):
     X, y, _ = data
     for parameters, message in [
         ({"Cs": []}, "'Cs' parameter"),

@@ -1,4 +1,4 @@
-"""Support vector machines: what scikit-learn's tests do not ask."""
+"""Support vector machines: behaviour that scikit-learn's tests do not cover."""
 
 import os
 import pickle
@@ -34,7 +34,7 @@ def data(rng):
 
 
 @pytest.mark.parametrize("machine", ALL, **BY_NAME)
-def test_parameters_are_those_of_scikit_learn(machine):
+def test_parameters_match_scikit_learn(machine):
     theirs = getattr(sklearn.svm, type(machine).__name__)().get_params()
     ours = type(machine)().get_params()
     assert set(ours) == set(theirs) | {"n_jobs", "device"} | ({"approx"} if type(machine) is SVC else set())
@@ -44,7 +44,7 @@ def test_parameters_are_those_of_scikit_learn(machine):
 
 @pytest.mark.parametrize("machine", ALL, **BY_NAME)
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
-def test_attributes_are_those_of_scikit_learn(data, machine, kernel):
+def test_attributes_match_scikit_learn(data, machine, kernel):
     X, y, Z = data
     parameters = {**machine.get_params(), "kernel": kernel, "tol": 1e-6}
     ours = clone(machine).set_params(**parameters).fit(X, y)
@@ -219,7 +219,7 @@ def test_parameters_out_of_range_are_refused(data, machine, message):
         machine.fit(X, y)
 
 
-def test_an_early_stop_is_told(data):
+def test_an_early_stop_is_reported(data):
     X, y, _ = data
     with pytest.warns(ConvergenceWarning, match="terminated early.*violated by"):
         model = SVC(C=100, max_iter=3).fit(X, y)
@@ -354,7 +354,7 @@ def test_a_machine_on_features_is_a_file_and_can_become_one_of_pairs(rng, tmp_pa
     assert refitted.approx_ is None and not hasattr(refitted, "X_fit_")
 
 
-def test_what_features_do_not_go_with_is_told():
+def test_settings_that_features_do_not_support_are_reported():
     X, y = np.eye(4), [0, 1, 0, 1]
     for parameters, message in [
         ({"approx": "fourier"}, "'fourier:D'"),

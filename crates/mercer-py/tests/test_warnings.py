@@ -1,4 +1,4 @@
-"""What a fit warns of, and where: at the line that called it."""
+"""Warnings of a fit, and their location: the line that called it."""
 
 import functools
 import warnings
@@ -74,7 +74,7 @@ def test_a_solver_that_stagnates_warns(data):
         assert {warning.filename for warning in found} == {__file__}
 
 
-def test_an_undecided_kernel_is_no_matter_of_convergence(data):
+def test_an_undecided_kernel_is_not_a_convergence_warning(data):
     X, y, labels = data
     text = "exp(-|x-z|) - 1e-6*rbf(sigma=1)"
     for model, targets in [(mercer.KernelRidge(kernel=text), y), (mercer.SVC(kernel=text), labels)]:
@@ -108,12 +108,12 @@ def test_only_convergence_is_a_convergence_warning(data):
 
 
 def test_the_library_says_which_warnings_are_about_convergence(data):
-    """Not their words: a warning about something else may speak of steps and tolerances."""
+    """The category does not depend on the words: other warnings may mention steps and tolerances."""
     model = mercer.KernelRidge()
     report = {"status": "stagnated", "iterations": 3, "residual": 0.1, "reasons": ["larger alpha"], "warnings": ["a step of 2"]} | {"facts": {}}
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        model._tell(report)
+        model._report_result(report)
     assert [warning.category for warning in found] == [UserWarning, ConvergenceWarning]
     assert str(found[0].message) == "a step of 2" and str(found[1].message).endswith("; larger alpha")
     X, y, _ = data

@@ -1,4 +1,4 @@
-"""Weights of rows: a row of weight 2 is two rows, in the model and in γ; and the methods that go on from more rows."""
+"""Weights of rows: a row of weight 2 is two rows, in the model and in γ; and methods that learn from further rows."""
 
 import mercer
 import numpy as np
@@ -19,7 +19,7 @@ def repeated(weights, *arrays):
     return [np.repeat(array, weights.astype(int), axis=0) for array in arrays]
 
 
-def test_gamma_is_that_of_repeated_rows(data):
+def test_gamma_matches_repeated_rows(data):
     X, _, _, weights = data
     (rows,) = repeated(weights, X)
     assert scale_gamma(X, weights) == pytest.approx(1 / (3 * rows.var()), rel=1e-13)

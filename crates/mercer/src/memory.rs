@@ -26,11 +26,11 @@ pub fn address_space_limit() -> Option<u64> {
 }
 
 /// The system could not provide memory. A failed allocation of a large matrix unwinds with this payload, so that a
-/// program can catch it and go on.
+/// program can catch it and continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("out of memory: {} could not be allocated", human(*.bytes))]
 pub struct OutOfMemory {
-    /// The bytes asked for.
+    /// The bytes requested.
     pub bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What most programs need: `use mercer::prelude::*;`.
+//! The items that most programs need: `use mercer::prelude::*;`.
 //!
 //! ```
 //! use mercer::prelude::*;

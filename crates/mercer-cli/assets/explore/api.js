@@ -1,7 +1,7 @@
 import { snapshot } from "./state.js";
 
-// Requests to the server. On each channel one request is under way, and the newest one waits behind it. One that takes long is
-// overtaken, and the server stops its work; the next is not, so that a slider that keeps moving does not keep pictures away.
+// Requests to the server. Each channel has one request in progress and at most one waiting, the newest. A request that takes long is
+// replaced, and the server stops its work; the next one is not, so that pictures still appear while a slider keeps moving.
 
 const recordedPicture = window.mercerRecorded ?? null;
 const pageName = Math.random().toString(36).slice(2);
@@ -20,7 +20,7 @@ export function recordedState() {
   return recordedPicture.state;
 }
 
-/** An answer that tells why there is none. */
+/** An answer that contains an error instead of a result. */
 export class Refused extends Error {
   constructor(message, hint) {
     super(message);
@@ -42,7 +42,7 @@ async function send(request, channel, state, body) {
   return answer;
 }
 
-/** Asks for a document and hands it to `done`, or what went wrong to `failed`. A newer request on the channel replaces this one. */
+/** Requests a document and passes it to `done`, or the error to `failed`. A newer request on the channel replaces this one. */
 export function ask(request, done, failed, { more = {}, channel = request } = {}) {
   if (isRecorded()) {
     const answer = recordedPicture.answers[request];
@@ -79,12 +79,12 @@ async function start(line, job) {
   finish();
 }
 
-/** Whether nothing is under way. */
+/** Whether no request is in progress. */
 export function isIdle() {
   return [...channels.values()].every((line) => line.running === null);
 }
 
-/** Asks for a file. */
+/** Requests a file. */
 export function fetchFile(request, more) {
   return send(request, request, snapshot(more), "blob");
 }

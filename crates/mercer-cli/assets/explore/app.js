@@ -10,7 +10,7 @@ import { comparePanel } from "./compare.js";
 import { tuningPanel } from "./tuning.js";
 import { leavePanel } from "./leave.js";
 
-// The page: starts the parts and tells them what has changed.
+// The page: starts the parts and notifies them of changes.
 
 const KNOWN = new Set(["kernel", "dim", "domain", "data", "n", "noise", "seed", "points", "dims", "kind", "labels", "names", "x", "z", "scale", "method", "lambda", "C", "nu", "epsilon", "k", "gpnoise", "epochs", "step", "bias", "assume", "approx", "features", "pivot", "tab", "view", "bumps"]);
 const DATA_KEYS = ["data", "n", "noise", "seed", "dims", "kind", "labels", "names", "x", "z", "scale"];
@@ -119,7 +119,7 @@ function begin() {
   }, (error) => noPoints(error.message));
 }
 
-/** For tests: whether the page waits for nothing. */
+/** For tests: whether the page is idle. */
 window.mercerIdle = () => isIdle();
 
 begin();

@@ -44,7 +44,7 @@ export class Plot {
     return [this.x[0] + ((px - this.inner.left) / this.inner.width) * (this.x[1] - this.x[0]), this.y[0] + (1 - (py - this.inner.top) / this.inner.height) * (this.y[1] - this.y[0])];
   }
 
-  /** Runs `draw` with everything outside of the axes cut off. */
+  /** Runs `draw` clipped to the axes. */
   clipped(draw) {
     const { context, inner } = this;
     context.save();
@@ -104,7 +104,7 @@ export class Plot {
     let pen = false;
     for (let i = 0; i < xs.length; i += 1) {
       if (ys[i] === null || !Number.isFinite(ys[i])) { pen = false; continue; }
-      // Far outside of the axes a curve is cut off anyway, and some browsers draw huge coordinates wrongly.
+      // Far outside the axes a curve is clipped anyway, and some browsers draw huge coordinates wrongly.
       const at = Math.max(-1e4, Math.min(1e4, this.py(ys[i])));
       if (pen) context.lineTo(this.px(xs[i]), at);
       else context.moveTo(this.px(xs[i]), at);
@@ -240,7 +240,7 @@ export function redrawOnResize(element, draw) {
   document.addEventListener("themechange", () => draw());
 }
 
-/** A colour of a class on a field, by how sure the decision is. */
+/** A colour of a class on a field, by the confidence of the decision. */
 export function softened(colour, field, sure) {
   const t = 0.1 + 0.45 * Math.min(Math.max(sure, 0), 1);
   return field.map((v, i) => v + (colour[i] - v) * t);

@@ -13,7 +13,7 @@ export class LineChart {
 
   options() {
     const ink = inks();
-    // On a logarithmic axis the powers of ten have lines, not what is between them.
+    // On a logarithmic axis only the powers of ten have lines.
     const isDecade = (value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
     const decades = (log) => (log ? { filter: (_, splits) => splits.map((value) => (isDecade(value) ? value : null)) } : {});
     const axis = (label, log) => ({ label, ...decades(log), stroke: ink.soft, labelFont: "12px system-ui", font: "11px system-ui", grid: { stroke: ink.line, width: 1, ...decades(log) }, ticks: { stroke: ink.line, ...decades(log) }, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : fewDigits(tick, 2))) });

@@ -23,7 +23,7 @@ export function classColour(code) {
   return colours[code % colours.length];
 }
 
-/** A colour as CSS has it. */
+/** A colour in CSS notation. */
 export function css(colour, alpha = 1) {
   return `rgba(${colour.map(Math.round).join(",")},${alpha})`;
 }

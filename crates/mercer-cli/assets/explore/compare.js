@@ -8,7 +8,7 @@ import { dimensions, frame, points, rowAt, rowCount, targetAt } from "./data.js"
 import { methodName, paintMap, paintPoints } from "./model.js";
 import { canvasFigure, keepDrawn } from "./machinery.js";
 
-// The exact model beside one on approximate features.
+// The exact model next to one on approximate features.
 
 export function comparePanel() {
   const exact = canvasFigure("Exact", "The exact model", "wide");

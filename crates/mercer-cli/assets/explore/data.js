@@ -5,9 +5,9 @@ import { extent, withRoom } from "./canvas.js";
 import { classColour, css } from "./colour.js";
 import { Slider } from "./sliders.js";
 
-// The points: which data set, how many rows, and points of one's own.
+// The points: the data set, the number of rows, and the user's own points.
 
-/** The points that are shown, as the server has them. */
+/** The points that are shown, as sent by the server. */
 export let points = null;
 
 let fileInfo = null;
@@ -18,7 +18,7 @@ let frameText = "";
 let samplingShape = "";
 let rawTable = null;
 
-/** What the server knows once: built-in sets and the file. */
+/** Constants from the server: the built-in sets and the file. */
 export function startData(start) {
   fileInfo = start.file;
   dataSets = start.sets;
@@ -33,7 +33,7 @@ export function startData(start) {
   });
 }
 
-/** The data set that is shown where the state names none. */
+/** The data set that is shown if the state names none. */
 export function defaultData() {
   return fileInfo ? "file" : "moons";
 }
@@ -65,7 +65,7 @@ export function targetAt(row) {
   return Array.isArray(points.values) ? points.values[row] : points.values.codes[row];
 }
 
-/** Asks for the points of the state, then calls `done`. */
+/** Requests the points of the state, then calls `done`. */
 export function loadPoints(done, failed) {
   ask("data", (answer) => {
     points = answer;
@@ -81,12 +81,12 @@ export function loadPoints(done, failed) {
   }, (error) => failed(errorText(error)));
 }
 
-/** The ends of the picture, which stay while points are moved. */
+/** The limits of the picture, which are fixed while points are moved. */
 export function frame() {
   return isRecorded() ? "" : frameText;
 }
 
-/** Forgets the ends of the picture. */
+/** Resets the limits of the picture. */
 export function resetFrame() {
   frameText = "";
 }
@@ -108,7 +108,7 @@ function showSampling() {
   if (isRecorded()) sliders.forEach((slider) => { slider.input.disabled = true; });
 }
 
-/** A state of points as they stand now. */
+/** A state with the current points. */
 function ownPoints(from) {
   const dims = from.names.length;
   const classes = !Array.isArray(from.values);
@@ -163,7 +163,7 @@ export function removePoint(row) {
   changed();
 }
 
-/** The tab with the points of one's own. */
+/** The tab with the user's own points. */
 export function dataPanel() {
   const host = el("div", { class: "figures" });
   const brushes = el("div", {});

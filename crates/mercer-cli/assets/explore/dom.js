@@ -27,7 +27,7 @@ export function typesetInto(element, tex, display = false) {
   }
 }
 
-/** Tells a screen reader something. */
+/** Announces a text to screen readers. */
 export function announce(text) {
   byId("announce").textContent = text;
 }
@@ -41,7 +41,7 @@ export function fewDigits(value, digits = 3) {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** What went wrong, for people. */
+/** The message of an error. */
 export function errorText(error) {
   return error.hint ? `${error.message}\n${error.hint}` : error.message;
 }

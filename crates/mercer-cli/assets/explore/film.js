@@ -11,7 +11,7 @@ let filmTimer = 0;
 let filmShape = "";
 let filmChart = null;
 
-/** Shows the controls where the method has steps. */
+/** Shows the controls if the method has steps. */
 export function showFilm() {
   const method = methodName();
   const steps = { lms: "Epochs, step by step", perceptron: "Mistakes, one by one" }[method];

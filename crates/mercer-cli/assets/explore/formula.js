@@ -5,7 +5,7 @@ import { presets } from "./presets.js";
 import { Slider, parametersOf, withParameter } from "./sliders.js";
 import { counterExample, proofTree } from "./proof.js";
 
-// The formula box: presets, sliders for the numbers of the formula, the verdict and what supports it.
+// The formula box: presets, sliders for the numbers of the formula, the verdict and its proof or counter-example.
 
 let parameterSliders = [];
 let parameterShape = "";
@@ -52,7 +52,7 @@ function showParameters(text) {
   parameterSliders = parameters.map((own, place) => new Slider({
     id: `parameter-${place}`, label: own.label, name: `${own.key} of the kernel`, low: own.low, high: own.high, scale: own.scale, value: own.value,
     onInput: (value) => {
-      // The text may have changed since: the parameter is found again by its place.
+      // The text may have changed since: the parameter is found again by its index.
       const current = parametersOf(get("kernel"));
       if (current[place]) set({ kernel: withParameter(get("kernel"), current[place], value) });
     },
@@ -61,7 +61,7 @@ function showParameters(text) {
   if (isRecorded()) parameterSliders.forEach((slider) => { slider.input.disabled = true; });
 }
 
-/** Asks for the verdict, once the formula has stood still for a moment. */
+/** Requests the verdict once the formula has not changed for a moment. */
 export const checkSoon = debounced(() => {
   byId("verdict").classList.add("waiting");
   ask("check", showVerdict, (error) => showFailure(errorText(error)));
@@ -116,7 +116,7 @@ function showEvidence(answer) {
   if (answer.proof) parts.push(el("h3", {}, "Proof"), el("ul", { class: "tree" }, el("li", {}, proofTree(answer.proof))));
   if (answer.refutation) parts.push(el("h3", {}, "Counter-example"), counterExample(answer.refutation));
   const lines = answer.text.split("\n");
-  // What the document of `mercer check` says beyond the verdict and its proof.
+  // The findings of `mercer check` beyond the verdict and its proof.
   const more = lines.filter((line) => /^(strictly positive definite|characteristic|universal|conditionally|valid|repair|add |a kernel)/i.test(line));
   if (more.length > 0) parts.push(el("ul", { class: "qualities" }, ...more.map((line) => el("li", {}, line))));
   const whole = el("details", { open: showMoreProof }, el("summary", {}, "As mercer check prints it"), el("pre", { class: "lines", tabindex: "0" }, answer.text));

@@ -3,7 +3,7 @@ import { fetchFile, isRecorded } from "./api.js";
 import { announce, el, errorText, saveFile } from "./dom.js";
 import { lastFit, methodName } from "./model.js";
 
-// What to take away: the lines that reproduce the picture, files, a link.
+// Exports: the lines that reproduce the picture, files, a link.
 
 /** Lines to copy, with a button. */
 function copyable(title) {

@@ -31,7 +31,7 @@ let cursor = null;
 let dragged = null;
 let settingSliders = {};
 
-/** The method of the state, or the one that suits the points. */
+/** The method of the state, or the default for the points. */
 export function methodName() {
   const kind = classNames() ? "classes" : "numbers";
   const asked = get("method");
@@ -91,7 +91,7 @@ export function fitNow() {
     fitted = answer;
     byId("refused").hidden = true;
     drawModel();
-    // From the first change that this picture answers to the pixels.
+    // From the first change that this picture includes to the pixels.
     const since = askedAt;
     askedAt = 0;
     document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
@@ -159,14 +159,14 @@ function fallbackGrid(axis) {
   return [ends[2 * axis], ends[2 * axis + 1]];
 }
 
-/** Whether the second of two classes wins by this much: one number for each place. */
+/** The margin of the second of two classes: one number for each place. */
 function twoSided(decision) {
   if (decision.kind === "decision") return decision.values[0];
   if (decision.values.length === 2) return decision.values[1].map((v, i) => v - decision.values[0][i]);
   return null;
 }
 
-/** The place of a class of the model among the classes of the points, which may be more. */
+/** The index of a class of the model among the classes of the points, of which there may be more. */
 function codeOf(place) {
   const name = fitted?.classes[place];
   const code = classNames()?.indexOf(name) ?? -1;

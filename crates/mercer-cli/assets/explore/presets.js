@@ -1,4 +1,4 @@
-// Formulas to start from: those of lecture notes, the named kernels, and some that are no kernels.
+// Formulas to start from: those of lecture notes, the named kernels, and some that are not kernels.
 
 export const presets = [
   ["Formulas of lecture notes", [

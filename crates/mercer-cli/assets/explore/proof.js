@@ -4,7 +4,7 @@ import { css, classColour } from "./colour.js";
 
 // Proofs as trees that unfold, and counter-examples as pictures.
 
-/** A formula as an element: typeset where there is TeX, else as text. */
+/** A formula as an element: typeset if there is TeX, else as text. */
 function formElement(node) {
   const form = el("div", { class: "form", tabindex: "0", role: "math", "aria-label": node.form ?? "" });
   if (node.tex) typesetInto(form, node.tex);

@@ -26,7 +26,7 @@ export class Slider {
     return Number(raw.toPrecision(3));
   }
 
-  /** Moves the slider without a call of `onInput`. A text such as `auto` has no place: the slider stands in the middle. */
+  /** Moves the slider without calling `onInput`. A text such as `auto` has no position: the slider moves to the middle. */
   set(value) {
     const chosen = Number(value);
     if (!Number.isFinite(chosen) || value === "") {
@@ -77,7 +77,7 @@ export function parametersOf(text) {
   return found;
 }
 
-/** A text with another value for one of its parameters. A number keeps its decimal point, by which it has a slider. */
+/** A text with another value for one of its parameters. A number keeps its decimal point, which gives it a slider. */
 export function withParameter(text, parameter, value) {
   let written = typeof value === "number" ? fewDigits(value, 4).replace("e", "e") : value;
   if (parameter.key === "number" && /^[0-9]+$/.test(written)) written += ".0";

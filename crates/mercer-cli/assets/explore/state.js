@@ -1,4 +1,4 @@
-// What the page shows: keys and values, kept in the link. What is not set has its default.
+// The state of the page: keys and values, kept in the link. Keys that are not set have their defaults.
 
 export const defaults = {
   kernel: "rbf(sigma=0.5)", dim: "any", domain: "all", n: "120", seed: "0", lambda: "0.1", C: "1", nu: "0.2", epsilon: "0.1",
@@ -13,12 +13,12 @@ export function get(key) {
   return values.get(key) ?? defaults[key] ?? "";
 }
 
-/** Whether a key has a value of its own. */
+/** Whether a key is set. */
 export function has(key) {
   return values.has(key);
 }
 
-/** Changes some keys; an empty value or the default removes a key. Those who watch are told which keys changed. */
+/** Changes some keys; an empty value or the default removes a key. Watchers receive the changed keys. */
 export function set(changes) {
   const changed = new Set();
   for (const [key, value] of Object.entries(changes)) {
@@ -61,7 +61,7 @@ function writeLink() {
   linkTimer = setTimeout(() => history.replaceState(null, "", `#${linkText()}`), 150);
 }
 
-/** Takes the state from the address; keys that mean nothing are left out. */
+/** Reads the state from the address; unknown keys are ignored. */
 export function readLink(known) {
   values.clear();
   for (const pair of location.hash.slice(1).split("&").filter(Boolean)) {
@@ -75,7 +75,7 @@ export function readLink(known) {
   }
 }
 
-/** Takes a recorded state. */
+/** Uses a recorded state. */
 export function readRecorded(state) {
   values.clear();
   Object.entries(state).forEach(([key, value]) => values.set(key, value));

@@ -105,7 +105,7 @@ export function tuningPanel() {
   return {
     element: el("div", {}, el("div", { class: "buttons" }, search, use), told, el("div", { class: "narrow" }, map.element)),
     refresh() {
-      // A new search only where something else than the searched numbers has changed.
+      // A new search only if something other than the searched numbers has changed.
       const shape = [methodName(), get("kernel").replace(/[0-9.e+-]+/g, "#"), get("data"), get("points"), get("n"), get("noise"), get("seed"), get("x"), get("z")].join("\n");
       if (shape !== searched) { searched = shape; run(); }
     },

@@ -22,22 +22,22 @@ pub struct Discover {
     /// File to write the model to
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
-    /// Formulas to try at most
+    /// Maximum number of formulas to try
     #[arg(long, value_name = "N", default_value_t = 80)]
     pub candidates: usize,
-    /// Seconds after which no further formula is tried; what is found then depends on the machine [default: no limit]
+    /// Time limit in seconds after which no further formula is tried; the result then depends on the machine [default: no limit]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
     /// Draw the parts of the formula: .svg, .png, .pdf or .txt
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Leave out of the model what standard deviations need: n²/2 numbers for n rows
+    /// Do not store the factor that standard deviations need, n²/2 numbers for n rows
     #[arg(long)]
     pub no_variance: bool,
     /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
-    /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available]
+    /// Memory limit for matrices: 8G, 500M [default: four fifths of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
     #[command(flatten)]

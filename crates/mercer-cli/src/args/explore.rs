@@ -25,7 +25,7 @@ pub struct Explore {
     /// Write one picture to a file that needs no server, instead of serving the page
     #[arg(long, value_name = "FILE.html")]
     pub export: Option<PathBuf>,
-    /// What to show: the part of a link of the page after `#`
+    /// State to show: the part after `#` of a link to the page
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub state: String,
     #[command(flatten)]

@@ -175,7 +175,7 @@ pub struct Fit {
     /// logistic, svc: weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: uniform]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
     pub class_weight: Option<ClassWeight>,
-    /// ridge, logistic, svc, svr and their kin: column with the weight of each row
+    /// ridge, logistic, svc, svr and related methods: column with the weight of each row
     #[arg(long, value_name = "NAME|INDEX", allow_hyphen_values = true, value_parser = parse_column)]
     pub sample_weight: Option<ColumnRef>,
     /// svc, nu-svc: calibrate probabilities by cross-validation, for `predict --proba`; svr, nu-svr: estimate the scale of
@@ -202,7 +202,7 @@ pub struct Fit {
     /// likelihood]
     #[arg(long, value_enum, value_name = "likelihood|loo")]
     pub objective: Option<Objective>,
-    /// gp: do not store what standard deviations need, n²/2 numbers for n rows
+    /// gp: do not store the factor that standard deviations need, n²/2 numbers for n rows
     #[arg(long)]
     pub no_variance: bool,
     /// gp: also learn from this many random starts, and keep the best result [default: 0]

@@ -127,7 +127,7 @@ fn for_method(help: &str, method: &str) -> String {
         names
             .iter()
             .any(|name| is_name(name))
-            .then(|| names.iter().any(|name| *name == method || *name == "their kin"))
+            .then(|| names.iter().any(|name| *name == method || *name == "related methods"))
     };
     let mut kept: Vec<&str> = Vec::new();
     let mut keeping = true;

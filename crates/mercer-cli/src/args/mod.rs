@@ -283,7 +283,7 @@ pub struct Completions {
     pub shell: clap_complete::Shell,
 }
 
-/// How a file is read.
+/// Options for reading a file.
 #[derive(Debug, Args)]
 pub struct Input {
     /// Columns to predict, by name or by number (from 0; -1 is the last)

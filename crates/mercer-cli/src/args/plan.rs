@@ -52,7 +52,7 @@ pub struct Plan {
     /// knn: number of neighbours
     #[arg(short, value_name = "N", default_value_t = 5)]
     pub k: usize,
-    /// smoother, knn: number of rows to predict [default: as many as there are]
+    /// smoother, knn: number of rows to predict [default: the number of rows]
     #[arg(long, value_name = "N")]
     pub queries: Option<usize>,
     /// Number of kernels tried if the kernel has `?` [default: 10 for each]

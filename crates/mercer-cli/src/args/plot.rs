@@ -52,7 +52,7 @@ pub struct Plot {
     pub common: Common,
 }
 
-/// What can be drawn of a model.
+/// The kinds of pictures of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -164,7 +164,7 @@ mod tests {
 
     /// The first numbers of `rand()` in the GNU C library.
     #[test]
-    fn numbers_are_those_of_the_c_library() {
+    fn numbers_match_the_c_library() {
         let mut rand = Rand::new();
         let first: Vec<u32> = (0..5).map(|_| rand.next()).collect();
         assert_eq!(first, [1_804_289_383, 846_930_886, 1_681_692_777, 1_714_636_915, 1_957_747_793]);

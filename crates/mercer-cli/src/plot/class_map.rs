@@ -155,8 +155,8 @@ impl ClassMap {
         for step in 0..SHADES {
             let least = step as f64 / SHADES as f64;
             let both = side.lead.values.iter().zip(&side.sure.values);
-            // Where step is 0 the lead alone decides; above, a class that is sure leads, and the smaller of the two is 0
-            // on the border of both.
+            // Step 0 shades the whole area in which the class leads. The other steps also require a minimum certainty: the
+            // contour of the smaller value at 0 bounds the area where both hold.
             let inside = match step {
                 0 => side.lead.clone(),
                 _ => side.lead.with(both.map(|(lead, sure)| lead.min(sure - least)).collect()),

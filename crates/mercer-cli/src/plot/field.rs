@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_grid_cuts_off_is_closed_along_its_edge() {
+    fn areas_cut_off_by_the_grid_are_closed_along_its_edge() {
         let half = grid(11, 0.0, 1.0, |x, _| x);
         let rings = half.above(0.55);
         assert_eq!(rings.len(), 1);

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn widths_are_those_of_helvetica() {
+    fn widths_match_helvetica() {
         // From the metrics of Helvetica: a digit is 556, a space 278, `W` 944 thousandths of the size.
         assert!((width("0123456789", 1000.0) - 5560.0).abs() < 5.0);
         assert!((width("W W", 1000.0) - 2166.0).abs() < 5.0);

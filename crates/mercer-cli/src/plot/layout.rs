@@ -227,7 +227,7 @@ fn draw_ticks(projection: &Projection<'_>, horizontal: &Ticks, vertical: &Ticks,
     items.push(Item::lines(strokes, Stroke::new(SLATE, 1.0)));
 }
 
-/// Ticks of a horizontal axis, as many as there is room for labels.
+/// Ticks of a horizontal axis, limited by the room for labels.
 fn fitting(axis: &Axis, width: f64) -> Ticks {
     let mut most = (width / 56.0) as usize;
     loop {

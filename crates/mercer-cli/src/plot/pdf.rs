@@ -301,7 +301,7 @@ fn lines(part: &[Place], closed: bool, path: &mut String) {
         }
     }
     if !moved {
-        // A point is drawn as the dot that a line of no length has.
+        // A point is drawn as the dot of a line of length zero.
         let _ = write!(path, " {} {} l", number(first.0), number(first.1));
     }
     path.push_str(if closed { " h\n" } else { "\n" });

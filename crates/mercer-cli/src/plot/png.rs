@@ -183,7 +183,7 @@ fn lines(parts: &[Vec<Place>], closed: bool) -> Option<Path> {
         path.move_to(first.0 as f32, first.1 as f32);
         part[1..].iter().for_each(|place| path.line_to(place.0 as f32, place.1 as f32));
         if part.iter().all(|place| place == first) {
-            // A point is drawn as the dot that a line of no length has.
+            // A point is drawn as the dot of a line of length zero.
             path.line_to(first.0 as f32 + 0.01, first.1 as f32);
         }
         if closed {

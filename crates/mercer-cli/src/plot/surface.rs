@@ -69,7 +69,7 @@ impl Surface {
         if !self.points.is_empty() {
             figure.legend.push(Key::dot(dot, &self.points_name));
         }
-        // The upright axis has the name of the value, so the bar has none.
+        // The vertical axis has the name of the value, so the bar has none.
         figure.bar = Some(ColourBar {
             axis: self.field.colour_axis("", self.scale),
             colours: Ramp::Smooth(self.scale),

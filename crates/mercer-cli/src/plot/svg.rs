@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_xml_forbids_is_escaped() {
+    fn characters_forbidden_in_xml_are_escaped() {
         assert_eq!(escaped("a<b & \"c\"\u{1}\n"), "a&lt;b &amp; &quot;c&quot;\u{fffd} ");
     }
 }

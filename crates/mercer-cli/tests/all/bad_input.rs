@@ -18,7 +18,7 @@ fn refused(text: impl AsRef<[u8]>, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn an_instruction_set_that_cannot_be_followed() {
+fn an_unknown_instruction_set_is_an_error() {
     let bench = Bench::new();
     bench.write("d.csv", table(20));
     for (value, code) in [("sse9", Some(2)), ("portable", Some(0)), ("", Some(0))] {
@@ -30,7 +30,7 @@ fn an_instruction_set_that_cannot_be_followed() {
 }
 
 #[test]
-fn a_device_that_is_not_there() {
+fn an_absent_device_is_an_error() {
     let bench = Bench::new();
     bench.write("d.csv", table(20));
     let fit = |device: &str| {
@@ -103,7 +103,7 @@ fn one_row_is_a_model() {
 }
 
 #[test]
-fn constant_column_is_fine_and_said() {
+fn a_constant_column_is_accepted_with_a_note() {
     let bench = Bench::new();
     bench.write("d.csv", "a,b,y\n1,2,3\n2,2,4\n3,2,5\n");
     let report = bench.ok(&FIT);
@@ -122,7 +122,7 @@ fn duplicate_rows_without_a_penalty() {
 }
 
 #[test]
-fn kernel_texts_that_are_none() {
+fn invalid_kernel_texts_are_refused() {
     let bench = Bench::new();
     bench.write("d.csv", table(5));
     let long = "1+".repeat(500_000);
@@ -163,7 +163,7 @@ fn numbers_out_of_range() {
 }
 
 #[test]
-fn files_that_are_not_there_and_outputs_that_cannot_be() {
+fn missing_files_and_impossible_outputs_are_errors() {
     let bench = Bench::new();
     bench.fails(2, &FIT);
     bench.write("d.csv", table(5));
@@ -246,7 +246,7 @@ fn the_wrong_columns_at_predict() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_does_not_panic() {
     let bench = Bench::new();
     bench.write("d.csv", table(20_000));
     bench.write("s.csv", table(20));

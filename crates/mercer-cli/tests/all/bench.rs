@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A folder of its own with the means to run `mercer` in it.
+/// A temporary folder in which `mercer` runs.
 pub struct Bench {
     folder: tempfile::TempDir,
 }

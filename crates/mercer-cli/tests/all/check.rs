@@ -98,7 +98,7 @@ fn certificates_are_verified_and_changed_ones_are_rejected() {
 }
 
 #[test]
-fn more_than_the_verdict_is_said() {
+fn findings_beyond_the_verdict_are_printed() {
     let bench = Bench::new();
     let run = |arguments: &[&str]| String::from_utf8(bench.run(arguments).stdout).unwrap();
     let text = run(&["check", "max(0,1-|x-z|)^?", "--dim", "3"]);
@@ -122,7 +122,7 @@ fn more_than_the_verdict_is_said() {
 }
 
 #[test]
-fn fit_stops_at_what_is_no_kernel() {
+fn fit_refuses_a_formula_that_is_not_a_kernel() {
     let bench = Bench::new();
     bench.write("d.csv", table(30));
     let fit = [

@@ -120,7 +120,7 @@ fn every_solver_finds_the_same_model() {
 }
 
 #[test]
-fn a_class_that_no_training_row_had_is_counted_as_wrong() {
+fn a_class_without_training_rows_counts_as_wrong() {
     let bench = Bench::new();
     bench.write("d.csv", rings(100, &["x", "y"]));
     fit(&bench, "logistic", &[]);
@@ -136,7 +136,7 @@ fn a_class_that_no_training_row_had_is_counted_as_wrong() {
 }
 
 #[test]
-fn targets_that_are_no_classes_are_refused() {
+fn targets_that_are_not_classes_are_refused() {
     let bench = Bench::new();
     let refused = |text: String| {
         bench.write("bad.csv", text);
@@ -160,7 +160,7 @@ fn targets_that_are_no_classes_are_refused() {
 }
 
 #[test]
-fn separated_classes_without_a_penalty_are_told() {
+fn separated_classes_without_a_penalty_are_reported() {
     let bench = Bench::new();
     bench.write("d.csv", "x,kind\n-1,a\n-2,a\n1,b\n2,b\n3,b\n");
     let command =
@@ -169,7 +169,7 @@ fn separated_classes_without_a_penalty_are_told() {
 }
 
 #[test]
-fn a_perceptron_says_when_it_has_separated_the_classes() {
+fn a_perceptron_reports_separated_classes() {
     let bench = Bench::new();
     bench.write(
         "d.csv",
@@ -312,7 +312,7 @@ fn gaussian_processes_have_probabilities_of_classes() {
         }
         bench.ok(&["info", "m.mercer"]);
     }
-    // Numbers are classes where they are asked to be.
+    // Numbers are classes on request.
     bench.write("d.csv", rings(80, &["0", "1"]));
     fit(&bench, "gp", &["--kernel", "rbf(sigma=1)", "--classify"]);
     let (header, _) = columns(&bench.ok(&["predict", "m.mercer", "d.csv", "--proba"]));

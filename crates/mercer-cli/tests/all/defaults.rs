@@ -87,7 +87,7 @@ fn a_choice_beats_plain_defaults() {
 }
 
 #[test]
-fn the_report_says_what_was_chosen_and_against_what() {
+fn the_report_names_the_choice_and_the_baseline() {
     let bench = bench();
     let report = bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "-o", "m.mercer"]);
     let line = |label: &str| report.lines().find(|line| line.starts_with(label)).unwrap().to_owned();
@@ -192,7 +192,7 @@ fn exact_and_approximate_fits_hold_out_the_same_rows() {
 }
 
 #[test]
-fn classifiers_are_told_from_a_majority_vote() {
+fn classifiers_are_compared_with_a_majority_vote() {
     let bench = bench();
     let report = bench.ok(&["fit", "svc", "w.csv", "--target", "kind", "--C", "10", "-o", "m.mercer"]);
     for word in ["balanced accuracy 0.", "F1 0.", "AUC 0.", "predicting the most frequent class: 0."] {

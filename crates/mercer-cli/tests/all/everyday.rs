@@ -33,7 +33,7 @@ fn columns_that_are_not_features_are_left_out() {
 }
 
 #[test]
-fn what_is_read_is_not_overwritten() {
+fn input_files_are_not_overwritten() {
     let bench = Bench::new();
     let text = table(30);
     bench.write("d.csv", &text);
@@ -94,7 +94,7 @@ fn two_outputs_are_two_files() {
 }
 
 #[test]
-fn files_that_are_mixed_up_are_named() {
+fn models_and_data_passed_in_the_wrong_place_are_named() {
     let bench = Bench::new();
     bench.write("d.csv", table(30));
     bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "-o", "m.mercer"]);
@@ -107,7 +107,7 @@ fn files_that_are_mixed_up_are_named() {
 }
 
 #[test]
-fn a_kernel_matrix_is_written_as_csv_where_the_name_says_so() {
+fn a_kernel_matrix_with_a_csv_name_is_written_as_csv() {
     let bench = Bench::new();
     bench.write("d.csv", "a\n0\n2\n");
     bench.ok(&["gram", "d.csv", "--kernel", "1+<x,z>", "-o", "K.csv"]);
@@ -148,7 +148,7 @@ fn requests_that_cannot_be_met_are_refused() {
 
 /// The prediction is the sum of what `info --coefficients` prints.
 #[test]
-fn coefficients_are_those_of_the_predictions() {
+fn coefficients_match_the_predictions() {
     let bench = Bench::new();
     bench.write("d.csv", table(12));
     let fit =
@@ -275,7 +275,7 @@ fn flags_of_other_programs_are_translated() {
 }
 
 #[test]
-fn errors_are_json_where_that_is_asked_for() {
+fn errors_are_json_with_the_json_flag() {
     let bench = Bench::new();
     for arguments in [
         &["fit", "ridge", "absent.csv", "--target", "y", "-o", "m.mercer", "--json"][..],
@@ -358,7 +358,7 @@ fn rows_outside_the_domain_of_a_kernel_come_with_advice() {
 }
 
 #[test]
-fn an_answer_that_rounding_spoils_is_not_called_converged() {
+fn a_solution_spoiled_by_rounding_is_not_converged() {
     let bench = Bench::new();
     bench.write("d.csv", table(60));
     let fit = ["fit", "ridge", "d.csv", "--target", "y", "--kernel", "rbf(sigma=1e9)", "--lambda", "1e-12"];
@@ -368,7 +368,7 @@ fn an_answer_that_rounding_spoils_is_not_called_converged() {
 }
 
 #[test]
-fn sparse_rows_are_not_said_to_be_moved_to_the_unit_interval() {
+fn sparse_rows_are_not_reported_as_scaled_to_the_unit_interval() {
     let bench = Bench::new();
     bench.write("s.svm", "1 1:3 2:5\n-1 1:1\n1 2:4\n-1 1:2 2:1\n1 1:3 2:4\n-1 1:0.5 2:0.5\n");
     let report = bench

@@ -145,7 +145,7 @@ fn the_page_and_its_answers() {
 }
 
 #[test]
-fn verdicts_are_those_of_check() {
+fn verdicts_match_check() {
     let explorer = Explorer::start(&[], &[]);
     let bench = Bench::new();
     for kernel in
@@ -356,7 +356,7 @@ fn hostile(explorer: &Explorer, i: usize) -> Option<Reply> {
     }
 }
 
-/// A few hundred hostile requests, or as many as `MERCER_HOSTILE_REQUESTS` says: none gets data, none panics, and the memory
+/// A few hundred hostile requests, or `MERCER_HOSTILE_REQUESTS` of them: none gets data, none panics, and the memory
 /// does not grow.
 #[test]
 fn hostile_requests_get_nothing() {

@@ -20,7 +20,7 @@ fn column(out: &str, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn fit_tells_what_it_learnt_and_predict_how_sure_it_is() {
+fn fit_reports_what_it_learnt_and_predict_writes_deviations() {
     let bench = Bench::new();
     bench.write("d.csv", waves(90));
     let text = bench.ok(&["fit", "gp", "d.csv", "--target", "y", "-o", "m.mercer"]);
@@ -74,7 +74,7 @@ fn without_variance_there_are_no_deviations() {
 }
 
 #[test]
-fn a_curve_has_a_band_and_draws() {
+fn a_curve_shows_its_band_and_posterior_samples() {
     let bench = Bench::new();
     bench.write("d.csv", waves(40));
     bench.ok(&["fit", "gp", "d.csv", "--target", "y", "--drop", "other", "-o", "m.mercer"]);
@@ -84,7 +84,7 @@ fn a_curve_has_a_band_and_draws() {
 }
 
 #[test]
-fn discover_finds_a_cycle_and_says_so() {
+fn discover_finds_and_reports_a_cycle() {
     let bench = Bench::new();
     let mut text = "t,y\n".to_owned();
     for i in 0..96 {
@@ -123,7 +123,7 @@ fn discover_finds_a_cycle_and_says_so() {
 }
 
 #[test]
-fn conjugate_gradients_say_how_sure_they_are_of_the_likelihood() {
+fn conjugate_gradients_report_the_error_of_the_likelihood() {
     let bench = Bench::new();
     bench.write("d.csv", waves(150));
     let fit = ["fit", "gp", "d.csv", "--target", "y", "--kernel", "?*rbf(sigma=?)", "--drop", "other"];
@@ -159,7 +159,7 @@ fn conjugate_gradients_say_how_sure_they_are_of_the_likelihood() {
 }
 
 #[test]
-fn leaving_one_out_is_an_objective() {
+fn the_leave_one_out_density_is_an_objective() {
     let bench = Bench::new();
     bench.write("d.csv", waves(60));
     let fit = ["fit", "gp", "d.csv", "--target", "y", "--json"];
@@ -171,7 +171,7 @@ fn leaving_one_out_is_an_objective() {
         (&likelihood["objective"], &loo["objective"]),
         (&"likelihood".into(), &"leave-one-out".into())
     );
-    // Both are maxima of their own: that of the likelihood has the larger likelihood.
+    // Each maximises its own objective: the maximum of the likelihood has the larger likelihood.
     let value = |document: &Value| document["log_likelihood"].as_f64().unwrap();
     assert!(value(&likelihood) >= value(&loo) && likelihood["parameters"] != loo["parameters"]);
 }
@@ -195,7 +195,7 @@ fn the_second_fit_starts_where_the_first_ended() {
 }
 
 #[test]
-fn a_plan_takes_what_a_fit_would() {
+fn a_plan_chooses_the_solver_of_the_fit() {
     let bench = Bench::new();
     let plan = |shape: &str, more: &[&str]| -> Value {
         let plan = ["plan", "gp", "--shape", shape, "--kernel", "?*rbf(sigma=?)", "--json"];
@@ -214,7 +214,7 @@ fn a_plan_takes_what_a_fit_would() {
 }
 
 #[test]
-fn what_cannot_be_learnt_from_is_said() {
+fn unusable_data_is_reported() {
     let bench = Bench::new();
     let fit = |rows: &str, flags: &[&str]| {
         bench.write("d.csv", format!("x,y\n{rows}"));
@@ -263,7 +263,7 @@ fn what_cannot_be_learnt_from_is_said() {
 }
 
 #[test]
-fn what_has_nothing_to_discover_is_said() {
+fn unusable_data_for_discover_is_reported() {
     let bench = Bench::new();
     let constant: String = (0..12).map(|i| format!("{i},4\n")).collect();
     for (rows, flags, code, expected) in [

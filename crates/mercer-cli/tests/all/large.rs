@@ -29,7 +29,7 @@ fn approximations_fit_predict_and_tell_their_quality() {
     let text =
         bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "--approx", "fourier:64", "-o", "m.mercer"]);
     assert!(text.contains("64 random features") && text.contains("twice as many"), "{text}");
-    // The same fit, the same bytes, whatever the threads.
+    // The same fit gives the same bytes for any number of threads.
     let first = std::fs::read(bench.path("m.mercer")).unwrap();
     bench.ok(&[
         "fit",
@@ -47,7 +47,7 @@ fn approximations_fit_predict_and_tell_their_quality() {
     assert_eq!(std::fs::read(bench.path("m.mercer")).unwrap(), first);
 }
 
-/// A file in chunks, whatever its format, gives the model of the exact fit where landmarks are at every row.
+/// A file of any format, read in chunks, gives the model of the exact fit if every row is a landmark.
 #[test]
 fn every_format_streams_to_the_same_model() {
     let bench = Bench::new();
@@ -79,7 +79,7 @@ fn every_format_streams_to_the_same_model() {
 }
 
 #[test]
-fn auto_takes_the_kernel_as_it_is_where_there_are_few_rows() {
+fn auto_uses_the_exact_kernel_for_few_rows() {
     let bench = Bench::new();
     bench.write("d.csv", table(200));
     let told = fitted(&bench, "d.csv", &["--approx", "auto"]);
@@ -164,7 +164,7 @@ fn bad_requests_are_named() {
     assert!(error.contains("--approx does not apply to knn"), "{error}");
 }
 
-/// A handful of rows, of which the hash may hold out none: a fit all the same, and no error that is not a number.
+/// A handful of rows, of which the hash may hold out none: the fit succeeds, and no error is NaN.
 #[test]
 fn very_few_rows_are_fitted() {
     let bench = Bench::new();
@@ -177,7 +177,7 @@ fn very_few_rows_are_fitted() {
 }
 
 #[test]
-fn a_ragged_row_at_the_end_leaves_nothing() {
+fn a_ragged_row_at_the_end_leaves_no_file() {
     let bench = Bench::new();
     bench.write("d.csv", table(50_000) + "1,2\n");
     let error = bench
@@ -186,10 +186,10 @@ fn a_ragged_row_at_the_end_leaves_nothing() {
     assert_eq!(bench.files(), ["d.csv"]);
 }
 
-/// A disk that takes no more bytes: an error, and no part of a model.
+/// A full disk: an error, and no part of a model.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_leaves_nothing() {
+fn a_full_disk_leaves_no_file() {
     let bench = Bench::new();
     bench.write("d.csv", table(500));
     let mercer = env!("CARGO_BIN_EXE_mercer");
@@ -207,7 +207,7 @@ fn a_full_disk_leaves_nothing() {
 /// Killed along the way and started again: the same model, byte for byte, as without a break.
 #[cfg(unix)]
 #[test]
-fn a_stream_goes_on_from_its_checkpoint() {
+fn a_stream_resumes_from_its_checkpoint() {
     use std::process::{Command, Stdio};
     use std::time::Duration;
 

@@ -134,7 +134,7 @@ fn scaling_is_saved_and_restored() {
 }
 
 #[test]
-fn data_of_one_class_gives_a_machine_that_always_says_it() {
+fn data_of_one_class_gives_a_constant_machine() {
     let bench = Bench::new();
     bench.write("one", "2 1:2\n2 1:3 2:1\n");
     bench.write("new", "2 1:2 3:1\n5 2:1\n");

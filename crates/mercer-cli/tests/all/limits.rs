@@ -73,7 +73,7 @@ fn little_memory_is_an_error_and_never_a_signal() {
     }
     let (mut refused, mut done) = (0, 0);
     for megabytes in [60, 80, 100, 125, 160, 200, 250] {
-        // Less than the program itself takes: nothing of it runs.
+        // Less than the program itself needs: it does not start.
         if limited(&bench, megabytes << 10, &["--version"]).status.code() != Some(0) {
             continue;
         }
@@ -183,7 +183,7 @@ fn standard_output_that_is_closed_is_an_error() {
 }
 
 #[test]
-fn the_advice_on_memory_is_not_what_was_tried() {
+fn memory_advice_does_not_name_the_solver_in_use() {
     let bench = Bench::new();
     bench.write("d.csv", table(2_000));
     let fit = [

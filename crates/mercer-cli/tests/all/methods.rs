@@ -1,4 +1,4 @@
-//! The methods beside kernel ridge regression: features, least mean squares, smoother, neighbours.
+//! The methods other than kernel ridge regression: features, least mean squares, smoother, neighbours.
 
 use crate::bench::{Bench, table};
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn primal_and_dual_predict_the_same() {
 }
 
 #[test]
-fn few_features_are_solved_in_the_features_unless_told_otherwise() {
+fn few_features_are_solved_in_the_primal_by_default() {
     let bench = Bench::new();
     bench.write("d.csv", table(300));
     let solver = |more: &[&str]| {
@@ -107,7 +107,7 @@ fn smoother_and_neighbours_predict_means() {
 }
 
 #[test]
-fn neighbours_vote_where_the_target_is_text() {
+fn neighbours_vote_if_the_target_is_text() {
     let bench = Bench::new();
     let rows = |i: usize| format!("{},{}\n", i as f64 * 0.1, if i < 20 { "low" } else { "high" });
     let text: String = std::iter::once("a,level\n".to_owned()).chain((0..40).map(rows)).collect();

@@ -1,10 +1,10 @@
-//! `mercer plan`: what would be done, and why.
+//! `mercer plan`: the planned work and its reasons.
 
 use crate::bench::{Bench, table};
 use serde_json::Value;
 
 #[test]
-fn says_what_fit_would_do() {
+fn a_plan_describes_the_fit() {
     let bench = Bench::new();
     bench.write("d.csv", table(200));
     let plan = bench.ok(&["plan", "ridge", "d.csv", "--target", "y"]);
@@ -38,7 +38,7 @@ fn bad_requests_are_named() {
 }
 
 #[test]
-fn there_is_no_plan_for_the_tuning_of_other_methods_than_ridge() {
+fn only_tuning_of_ridge_can_be_planned() {
     let bench = Bench::new();
     for method in ["logistic", "svc", "smoother", "perceptron"] {
         let plan = ["plan", method, "--shape", "1000,3", "--kernel", "rbf(sigma=?)"];

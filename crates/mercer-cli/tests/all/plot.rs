@@ -77,7 +77,7 @@ fn axes_are_in_the_units_of_the_data() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_explained() {
+fn impossible_plots_are_explained() {
     let bench = bench();
     let cases: [(&[&str], &str); 11] = [
         (&["plot", "one.mercer", "-o", "fit.gif"], ".svg, .png, .pdf or .txt"),
@@ -214,7 +214,7 @@ fn two_columns_of_many_with_the_others_at_their_medians() {
 }
 
 #[test]
-fn training_rows_are_called_so() {
+fn training_rows_are_labelled() {
     let bench = bench();
     let text = bench.ok(&["plot", "three.mercer", "three.csv"]);
     assert!(text.contains("60 training rows"), "{text}");

@@ -56,7 +56,7 @@ fn column(table: &str, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn classes_are_told_apart_and_probabilities_are_asked_for() {
+fn classes_are_distinguished_and_probabilities_need_a_flag() {
     let bench = bench();
     only(&bench, "d.csv", "kind");
     let document = fit(&bench, "svc", &["--target", "kind", "--C", "10"]);
@@ -318,7 +318,7 @@ fn rows_held_out_do_not_make_a_fit_fail() {
 }
 
 #[test]
-fn what_would_be_ignored_is_refused() {
+fn settings_without_effect_are_refused() {
     let bench = bench();
     let fit = ["fit", "svc", "d.csv", "--target", "kind", "--approx", "nystrom:20", "-o", "m.mercer"];
     let refused = |arguments: &[&str], reason: &str| {

@@ -19,7 +19,7 @@ fn noisy(rows: usize) -> String {
 }
 
 #[test]
-fn finds_the_best_of_what_it_tried_and_saves_that_model() {
+fn the_best_trial_is_saved_as_the_model() {
     let bench = Bench::new();
     bench.write("d.csv", noisy(80));
     for criterion in ["loo", "gcv", "folds", "holdout"] {
@@ -43,9 +43,9 @@ fn finds_the_best_of_what_it_tried_and_saves_that_model() {
     );
 }
 
-/// A search that was stopped halfway goes on to the very model of one that was not.
+/// A search that was stopped halfway resumes and gives the same model as one that was not.
 #[test]
-fn a_search_goes_on_where_it_was() {
+fn an_interrupted_search_resumes() {
     let bench = Bench::new();
     bench.write("d.csv", noisy(60));
     let whole = tune(&bench, "ridge", &["--checkpoint", "trials.json"]);
@@ -141,7 +141,7 @@ fn ring(rows: usize) -> String {
 }
 
 #[test]
-fn every_method_is_judged_by_the_scores_that_suit_it() {
+fn every_method_has_its_own_scores() {
     let bench = Bench::new();
     bench.write("d.csv", ring(90));
     let quick = ["--points", "2", "--seed", "1"];
@@ -179,7 +179,7 @@ fn every_method_is_judged_by_the_scores_that_suit_it() {
 
 /// The rows kept apart are those that `fit` holds out, and the tuned settings give the same error there.
 #[test]
-fn the_outer_score_is_that_of_a_fit_without_the_rows_kept_apart() {
+fn the_outer_score_matches_a_fit_without_the_outer_rows() {
     let bench = Bench::new();
     bench.write("d.csv", noisy(80));
     let found = tune(&bench, "ridge", &[]);
@@ -249,7 +249,7 @@ fn classes_are_weighted_and_features_are_searched_in() {
 }
 
 #[test]
-fn unknowns_of_the_same_name_and_of_each_column_are_told_apart() {
+fn unknowns_of_the_same_name_and_of_each_column_are_distinguished() {
     let bench = Bench::new();
     bench.write("d.csv", table(60));
     let sum = tune(&bench, "ridge", &["--kernel", "rbf(sigma=?)[a] + rbf(sigma=?)[b]", "--points", "2"]);

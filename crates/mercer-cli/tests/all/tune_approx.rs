@@ -23,7 +23,7 @@ fn predictions(bench: &Bench, model: &str) -> Vec<f64> {
 
 /// Held-out rows are the same in `tune` and `fit`, so errors are those of fits made one by one; the model is that of a fit.
 #[test]
-fn scores_and_models_are_those_of_fits() {
+fn scores_and_models_match_fits() {
     let bench = Bench::new();
     bench.write("d.csv", table(1_500));
     for approx in ["fourier:64", "nystrom:40"] {
@@ -79,7 +79,7 @@ fn a_kernel_is_searched_by_folds_and_the_same_bytes_come_back() {
 }
 
 #[test]
-fn it_is_told_and_drawn() {
+fn the_search_is_printed_and_drawn() {
     let bench = Bench::new();
     bench.write("d.csv", table(400));
     let base = [&["tune", "ridge"], &DATA[..], &["-o", "m.mercer", "--approx", "nystrom:50"]].concat();
@@ -109,7 +109,7 @@ fn it_is_told_and_drawn() {
 }
 
 #[test]
-fn auto_takes_the_kernel_as_it_is_where_there_are_few_rows() {
+fn auto_uses_the_exact_kernel_for_few_rows() {
     let bench = Bench::new();
     bench.write("d.csv", table(120));
     let few = ["--kernel", "rbf(sigma=1)"];

@@ -1,9 +1,9 @@
-// What dense matrices need beside cuBLAS and cuSOLVER. `real` is defined before this text. Square matrices are stored row after row,
-// their lower triangle alone is used.
+// Operations on dense matrices in addition to cuBLAS and cuSOLVER. `real` is defined before this text. Square matrices are stored by rows,
+// and only their lower triangle is used.
 
 #define THREADS 256
 
-// matrix = SKS + lambda I + N; S is the identity where there are no roots.
+// matrix = SKS + lambda I + N; S is the identity if there are no roots.
 extern "C" __global__ void regularise(real *matrix, long long order, double lambda, const double *roots, const double *noise)
 {
     long long row = blockIdx.x;
@@ -44,7 +44,7 @@ extern "C" __global__ void diagonal_of(const real *matrix, long long order, doub
     if (i < order) out[i] = (double)matrix[i * (order + 1)];
 }
 
-// The sum of a block's numbers, in a fixed order; thread 0 has it.
+// The sum of a block's numbers, in a fixed order; returned to thread 0.
 __device__ double block_sum(double own)
 {
     __shared__ double sums[THREADS];
@@ -84,7 +84,7 @@ extern "C" __global__ void to_single(const double *from, float *to, long long co
     if (i < count) to[i] = (float)from[i];
 }
 
-// F: single precision, column after column of `rows` entries each.
+// F: single precision, stored by columns of `rows` entries each.
 
 // Some rows of the first `columns` columns, one after the other.
 extern "C" __global__ void gather_rows(const float *factor, long long rows, const int *chosen, long long count, long long columns,
@@ -94,7 +94,7 @@ extern "C" __global__ void gather_rows(const float *factor, long long rows, cons
     if (i < count * columns) out[i] = factor[i % columns * rows + chosen[i / columns]];
 }
 
-// Takes the squares of `columns` new columns from the residual.
+// Subtracts the squares of `columns` new columns from the residual.
 extern "C" __global__ void subtract_squares(const float *added, long long rows, long long columns, double *residual)
 {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;

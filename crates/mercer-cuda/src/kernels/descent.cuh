@@ -1,20 +1,20 @@
-// A quadratic problem in a box, solved a working set at a time:
+// A quadratic problem in a box, solved one working set at a time:
 //
 //     minimise 1/2 b'Kb + sum(q b + kink |b|) over lower <= b <= upper, with sum(b) over each group as at the start.
 //
-// f = Kb. A variable may grow along the slope f + up and shrink along f + low, infinite where the box is in the way; b is optimal
-// where the least f + up of a group is not below its greatest f + low. A round is
+// f = Kb. A variable may grow along the slope f + up and shrink along f + low, infinite at the bounds of the box; b is optimal
+// if the least f + up of a group is not below its greatest f + low. A round is
 //
 //     rank, choose    the variables that violate this most, from both ends of each group
-//     seat            the working set, and which kernel rows it needs that are not kept
+//     seat            the working set, and the kernel rows that it needs and that are not cached
 //     pick, fill_rows these rows, over all variables
 //     gather          the matrix of the working set
 //     exchange        steps of two variables by one block of threads
-//     sum_rows        what the changed variables add to f, in parts
+//     sum_rows        the contribution of the changed variables to f, in parts
 //     advance, judge  f, its ends, and whether to continue
 //
-// Sums run in a fixed order and ties go to the lowest index, so that every run has the same bits. SET variables are in a working set, which
-// SOLVERS threads work on; CHOOSERS threads choose it. Everything but the kernel rows is in double precision.
+// Sums run in a fixed order and ties go to the lowest index, so every run has the same bits. A working set has SET variables;
+// CHOOSERS threads choose it and SOLVERS threads solve it. Everything except the kernel rows is in double precision.
 
 #define CONVERGED 1
 #define OUT_OF_STEPS 2
@@ -22,7 +22,7 @@
 #define FUTILE 4
 #define NOT_FINITE 5
 
-// Rounds without progress after which more are not worth it.
+// Number of rounds without progress after which the solver stops.
 #define PATIENCE 400
 // Steps of a round for each variable of the working set.
 #define STEPS_PER_MEMBER 10
@@ -56,7 +56,7 @@ FUNCTION word ordered(float a)
 }
 FUNCTION float number_of(word key) { return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key); }
 
-// How much a variable violates the conditions, from 1 to 2^32 - 1 in proportion to the largest violation of its group; 0 for not at all.
+// The violation of the conditions by a variable, from 1 to 2^32 - 1 in proportion to the largest violation of its group; 0 for none.
 extern "C" __global__ void rank(Problem p, const State *state, word *keys)
 {
     int v = blockIdx.x * blockDim.x + threadIdx.x, group = v >= p.first;
@@ -79,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(CHOOSERS, 1) choose(Problem p, Stat
     int thread = threadIdx.x, lane = thread % 32, group = blockIdx.x / 2;
     int from = group == 0 ? 0 : p.first, to = group == 0 ? p.first : p.count;
     const word *key = keys + (blockIdx.x % 2) * (long long)p.count;
-    // The last key that is taken, digit by digit, and how many of equal ones are.
+    // The last key that is taken, digit by digit, and the number of equal keys that are.
     int left = (state->rounds == 0 ? SET : SET / 2) / (2 * GROUPS);
     word last = 0, known = 0;
     for (int digit = 0; digit < 3; ++digit) {
@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(CHOOSERS, 1) choose(Problem p, Stat
 }
 
 // The working set: what was chosen from both ends of each group, then the set before, its newest members first. `sets` holds
-// this set and the one before; -1 is no variable. `seen` tells in which round a variable was last taken.
+// this set and the one before; -1 is no variable. `seen` is the round in which a variable was last taken.
 extern "C" __global__ void __launch_bounds__(CHOOSERS, 1)
     seat(Problem p, State *state, const int *lists, int *sets, int *seen, int *slots, int *fresh, int capacity)
 {
@@ -219,7 +219,7 @@ extern "C" __global__ void gather(const State *state, const int *sets, const int
 
 // The best variable of a warp for one side of a step.
 struct Offer {
-    // f + up or f + low, and how far the variable can move.
+    // f + up or f + low, and the distance that the variable can move.
     double value, room;
     real diagonal, cross;
     int at;
@@ -245,8 +245,8 @@ struct alignas(ITEMS * sizeof(real) < 16 ? ITEMS * sizeof(real) : 16) Items {
 };
 
 // Steps of two variables of the working set: i with the least f + up grows, j with the largest b^2 / a shrinks by the same amount,
-// b = f_j + low_j - (f_i + up_i), a = K_ii + K_jj - 2 K_ij (Fan, Chen and Lin 2005). Which ones is decided in single precision, relative
-// to the middle of the group's gradient; how far, in double precision.
+// b = f_j + low_j - (f_i + up_i), a = K_ii + K_jj - 2 K_ij (Fan, Chen and Lin 2005). The pair is chosen in single precision, relative
+// to the middle of the group's gradient; the step is computed in double precision.
 extern "C" __global__ void __launch_bounds__(SOLVERS, 1)
     exchange(Problem p, State *state, const int *sets, const int *slots, const real *tile, int *changed_rows, double *changes)
 {
@@ -320,7 +320,7 @@ extern "C" __global__ void __launch_bounds__(SOLVERS, 1)
         }
         if (!any) break;
 
-        // The variable to shrink: the one that promises most.
+        // The variable to shrink: the one with the largest expected decrease.
         Offer mine = GROUPS > 1 && group > 0 ? first[GROUPS - 1] : first[0];
         Items own = *(const Items *)(tile + mine.at * SET + thread * ITEMS);
         word best = 0;
@@ -350,7 +350,7 @@ extern "C" __global__ void __launch_bounds__(SOLVERS, 1)
         if (GROUPS > 1 && of != group) own = *(const Items *)(tile + one.at * SET + thread * ITEMS);
         Items other = *(const Items *)(tile + second.at * SET + thread * ITEMS);
         double slope = second.value - one.value, curvature = (double)one.diagonal + (double)second.diagonal - 2 * (double)second.cross;
-        // A step that is right to seven digits leaves a slope that is as much smaller.
+        // A step that is accurate to seven digits reduces the slope by as many digits.
         double step = slope * (double)__frcp_rn((float)(curvature > CURVATURE_FLOOR ? curvature : CURVATURE_FLOOR));
         if (one.room < step) step = one.room;
         if (second.room < step) step = second.room;
@@ -361,7 +361,7 @@ extern "C" __global__ void __launch_bounds__(SOLVERS, 1)
             int s = thread * ITEMS + k;
             f[k] += step * ((double)own.at[k] - (double)other.at[k]);
             if (s == one.at || s == second.at) {
-                // Ends are met exactly: what rounding leaves there would look like room.
+                // Bounds are reached exactly: a remainder from rounding would look like room to move.
                 if (s == one.at)
                     b[k] = step >= one.room ? ceiling(b[k], p.kink, upper[k]) : b[k] + step;
                 else

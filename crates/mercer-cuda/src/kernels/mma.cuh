@@ -1,10 +1,10 @@
 // K·V with inner products by tensor cores. A block of 8 warps, 4 x 2, computes tiles of 128 x 128 values; a warp 32 x 64. Every
 // feature is a sum of two half-precision numbers, high + low; of their four products the one of both low parts is left out.
 //
-// The fragments of a block's rows stay in registers where they have few features: a warp then multiplies for 16 columns while it
+// The fragments of a block's rows stay in registers if they have few features: a warp then multiplies for 16 columns while it
 // turns the sums of the 16 columns before into values. Otherwise rows and columns go through shared memory in chunks.
 //
-// Where PACKED, the three products are one, of rows (high, high, low) and columns (high, low, high): fewer steps of 16 features.
+// If PACKED, the three products are one, of rows (high, high, low) and columns (high, low, high): fewer steps of 16 features.
 
 #define TILE 128
 // Groups of 8 columns of a warp.
@@ -71,7 +71,7 @@ FUNCTION void add_products(Quad &s, const Rows &a, const Fragment *b, int apart)
 // Numbers of the two columns of a thread among 8.
 FUNCTION float2 two(const float *numbers, int which, int group) { return *(const float2 *)(numbers + which * TILE + group * 8); }
 
-// What the sums of 16 columns start at. Row 16 * m + 8 * h + lane/4 of the warp is number 2 * m + h of the thread.
+// Initial values of the sums of 16 columns. Row 16 * m + 8 * h + lane/4 of the warp is number 2 * m + h of the thread.
 FUNCTION void begin(Quad &s, const float (&xs)[4][NSCALARS], const float *numbers, int t)
 {
 #pragma unroll

@@ -1,4 +1,4 @@
-// The nearest rows of queries, by differences of coordinates in double precision: the arithmetic of the host, whose answers these are.
+// The nearest rows of queries, by differences of coordinates in double precision: the same arithmetic, and results, as on the host.
 // METRIC is 0 for squared Euclidean, 1 for Manhattan and 2 for Chebyshev distances.
 
 typedef unsigned long long Bits;
@@ -19,7 +19,7 @@ FUNCTION double fold(double folded, double difference)
 #endif
 }
 
-// out[(i - first) * n + j] = the distance of query i and row j, for SIDE queries and rows a block; four by four a thread.
+// out[(i - first) * n + j] = the distance of query i and row j, for SIDE queries and rows per block, four by four per thread.
 extern "C" __global__ void __launch_bounds__(THREADS)
     distances(const query_sample *queries, long long first, long long asked, const row_sample *rows, long long n, long long columns,
               double *out)
@@ -57,13 +57,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 #define BINS 256
 
-// The k least distances of each query, one block a query, in the order of their rows; of equal ones the first.
+// The k least distances of each query, one block per query, in the order of their rows; ties go to the first row.
 extern "C" __global__ void __launch_bounds__(THREADS) nearest(const double *all, long long n, int k, int *numbers, double *least)
 {
     __shared__ int bins[BINS], counts[64], found[2];
     int thread = threadIdx.x, lane = thread % 32;
     const double *of = all + blockIdx.x * n;
-    // The last one that is taken, digit by digit, and how many of equal ones are. No distance is below 0, so bits are in the order of numbers.
+    // The last distance that is taken, digit by digit, and the number of equal distances that are. No distance is below 0, so bits are in the order of numbers.
     Bits last = 0, known = 0;
     int left = k;
     for (int shift = 56; shift >= 0; shift -= 8) {

@@ -14,7 +14,7 @@ FUNCTION float float_of(word h)
     return a;
 }
 
-// Rows 8t to 8t + 7 and features 16s to 16s + 15 are the 32 entries (t * K_STEPS + s) * 32 of `fragments`. Where PACKED, the features of
+// Rows 8t to 8t + 7 and features 16s to 16s + 15 are the 32 entries (t * K_STEPS + s) * 32 of `fragments`. If PACKED, the features of
 // rows are (high, high, low), those of columns (high, low, high).
 extern "C" __global__ void split(const real *features, void *fragments, float scale, int columns, long long count)
 {

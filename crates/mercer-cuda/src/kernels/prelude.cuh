@@ -1,4 +1,4 @@
-// What printed source is made of: functions of one or two values in the precision of the tiles, and copies to shared memory.
+// Building blocks of printed source: functions of one or two values in the precision of the tiles, and copies to shared memory.
 // `real` is defined before this text. MERCER_HOST is defined where the text is compiled as C++ for the host.
 
 #ifndef MERCER_HOST
@@ -71,7 +71,7 @@ FUNCTION double exponential(double a) { return exp(a); }
 FUNCTION float fused(float a, float b, float c) { return fmaf(a, b, c); }
 FUNCTION double fused(double a, double b, double c) { return fma(a, b, c); }
 
-// The lesser and the greater; NaN where either is.
+// The lesser and the greater; NaN if either is.
 FUNCTION real least(real a, real b) { return a < b ? a : (a == a ? b : a); }
 FUNCTION real greatest(real a, real b) { return b < a ? a : (a == a ? b : a); }
 
@@ -90,7 +90,7 @@ template <int ORDER> FUNCTION real arc_cosine(real chord)
     const real pi = (real)3.14159265358979323846;
     chord = least(not_negative(chord), (real)4);
     real cosine = (real)1 - (real)0.5 * chord;
-    // The angle that is left to pi, from the half angle whose sine is small.
+    // pi minus the angle, from the half angle whose sine is small.
     real rest = chord > (real)2 ? (real)2 * asin(sqrt(not_negative((real)1 - (real)0.25 * chord)))
                                 : pi - (real)2 * asin((real)0.5 * sqrt(chord));
     real sine = sqrt(not_negative(chord * ((real)1 - (real)0.25 * chord)));

@@ -249,7 +249,7 @@ impl Source {
         Shape { rows, columns, shared: (entries * bytes).max(rows * 17 * 8) }
     }
 
-    /// Whether there are so many operations after the sums that threads hold few values at a time.
+    /// Whether there are many operations after the sums, so that each thread holds few values at a time.
     #[must_use]
     pub fn is_heavy(&self) -> bool {
         self.heavy

@@ -77,7 +77,7 @@ fn columns_without_names_are_matched_by_place_with_or_without_the_target() {
 }
 
 #[test]
-fn what_does_not_fit_is_said() {
+fn mismatched_columns_are_reported() {
     let schema = schema(HOUSES, &house_options());
     for (text, expected) in [
         ("area,town\n50,Ulm\n", "p.csv: the model needs the column `age`; the file has `area`, `town`"),
@@ -107,7 +107,7 @@ fn what_does_not_fit_is_said() {
 }
 
 #[test]
-fn a_model_that_drops_rows_still_owes_every_row_an_answer() {
+fn a_model_that_drops_rows_refuses_missing_values_in_predict() {
     let schema = schema(
         "a,y\n1,2\n,3\n",
         &ReadOptions { target: vec!["y".parse().unwrap()], missing: Missing::Drop, ..ReadOptions::default() },
@@ -120,7 +120,7 @@ fn a_model_that_drops_rows_still_owes_every_row_an_answer() {
 }
 
 #[test]
-fn a_model_that_fills_in_uses_what_training_learnt() {
+fn a_model_that_fills_in_uses_the_training_values() {
     let options = ReadOptions { missing: Missing::Mean, ..house_options() };
     let text = serde_json::to_string(&schema(HOUSES, &options)).unwrap();
     let schema: Schema = serde_json::from_str(&text).unwrap();
@@ -133,7 +133,7 @@ fn a_model_that_fills_in_uses_what_training_learnt() {
 }
 
 #[test]
-fn targets_that_are_not_known_are_left_open() {
+fn unknown_targets_are_left_empty() {
     let numbers = schema(HOUSES, &house_options());
     let chunks = replay("p.csv", "area,price,town,age\n50,?,Ulm,10\n50,7,Ulm,10\n", &numbers, 10).unwrap();
     let TargetValues::Numbers(values) = &chunks[0].targets[0].values else { panic!("numbers") };

@@ -1,4 +1,4 @@
-//! Tables in text: what is read, and what is said about what cannot be.
+//! Text tables: values that are read, and messages for those that cannot be.
 
 use std::io::Write;
 
@@ -226,7 +226,7 @@ fn dropping_every_row_says_so() {
 }
 
 #[test]
-fn single_precision_refuses_what_it_cannot_hold() {
+fn single_precision_refuses_values_out_of_range() {
     let single = ReadOptions { dtype: Precision::Single, ..options(&[]) };
     let (data, _) = read_text("0.1\n2\n", &single).unwrap();
     let AnySamples::F32(samples) = &data.features else { panic!("f32") };
@@ -256,7 +256,7 @@ fn gzip_is_recognised_by_its_bytes_and_may_have_several_members() {
 }
 
 #[test]
-fn a_truncated_gzip_is_an_error_that_says_where() {
+fn a_truncated_gzip_error_names_the_position() {
     let mut text = String::from("a,b\n");
     (0..100_000).for_each(|i| text.push_str(&format!("{i},{}\n", i * 7919 % 10_007)));
     let bytes = gzipped(text.as_bytes());

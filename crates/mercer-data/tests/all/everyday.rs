@@ -67,7 +67,7 @@ fn columns_without_names_are_left_out_by_their_place() {
 }
 
 #[test]
-fn a_column_cannot_be_asked_for_and_left_out() {
+fn a_column_cannot_be_both_chosen_and_dropped() {
     let table = b"a,b,y\n1,2,3\n";
     for options in [
         ReadOptions { drop: columns(&["y"]), ..options() },
@@ -83,7 +83,7 @@ fn a_column_cannot_be_asked_for_and_left_out() {
 }
 
 #[test]
-fn columns_that_are_hardly_features_are_named() {
+fn columns_that_look_like_identifiers_are_named() {
     let rows: String = (0..30).map(|i| format!("{i},{},{}\n", i % 7, i % 5)).collect();
     let (data, _) = read_bytes(format!(",a,y\n{rows}").as_bytes(), &options()).unwrap();
     assert_eq!(
@@ -95,7 +95,7 @@ fn columns_that_are_hardly_features_are_named() {
 }
 
 #[test]
-fn dates_are_read_as_days_where_asked_for() {
+fn dates_are_read_as_days_on_request() {
     let table = b"when,y\n1970-01-02,1\n1970-01-03T12:00,2\n";
     let error = message(table, &options());
     assert!(error.contains("line 2, column 1 (`when`)") && error.contains("--dates days"), "{error}");
@@ -148,7 +148,7 @@ fn columns_are_separated_by_bars_too() {
 }
 
 #[test]
-fn comments_at_the_beginning_are_passed_over() {
+fn comments_at_the_beginning_are_skipped() {
     for text in
         ["# made by hand\n#\na,y\n1,2\n", "# made by hand, on a Monday, in haste\na,y\n1,2\n", "# a,y\n1,2\n"]
     {
@@ -231,7 +231,7 @@ fn a_line_that_declares_the_separator_is_followed() {
 }
 
 #[test]
-fn a_name_that_contradicts_the_content_is_named() {
+fn a_name_that_contradicts_the_content_is_an_error() {
     let array = b"\x93NUMPY\x01\0";
     let parquet = b"PAR1\x15\x04";
     for (name, bytes, word) in [
@@ -246,7 +246,7 @@ fn a_name_that_contradicts_the_content_is_named() {
         let error = read_source(&Source::bytes(name, bytes), &options()).unwrap_err().to_string();
         assert!(error.contains(word) && error.starts_with(name), "{error}");
     }
-    // A clock time is no sparse entry where other lines have none.
+    // A clock time is not a sparse entry if other lines have none.
     let (data, _) =
         read_bytes(b"n when y\n1 2:30 5\n", &ReadOptions { drop: columns(&["when"]), ..options() }).unwrap();
     assert_eq!(entries(&data), [1.0]);

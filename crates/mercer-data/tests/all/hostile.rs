@@ -1,4 +1,4 @@
-//! Bytes that no one meant: every reader answers with rows or an error, and never panics, hangs or hoards memory.
+//! Arbitrary bytes: every reader returns rows or an error, and never panics, hangs or exhausts memory.
 
 use std::io::{Cursor, Write};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! NumPy files: what NumPy wrote (`data/numpy/write.py`), what is written as NumPy writes it, and headers that lie.
+//! NumPy files: what NumPy wrote (`data/numpy/write.py`), files written as NumPy writes them, and false headers.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -59,7 +59,7 @@ fn arrays_of_every_number_type_and_both_orders() {
 }
 
 #[test]
-fn a_target_is_a_place() {
+fn a_target_is_a_column_index() {
     let bytes = doubles("(2, 3)", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     let options = ReadOptions { target: vec!["-1".parse().unwrap()], ..ReadOptions::default() };
     let (data, schema) = read_bytes("a.npy", bytes.clone(), &options).unwrap();
@@ -75,7 +75,7 @@ fn a_target_is_a_place() {
 }
 
 #[test]
-fn what_is_not_a_number_is_missing_and_infinities_are_named() {
+fn nan_is_missing_and_infinities_are_named() {
     let bytes = doubles("(2, 2)", &[1.0, f64::NAN, 3.0, 4.0]);
     let error = read_bytes("a.npy", bytes.clone(), &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.starts_with("a.npy, row 0, column 1 (counted from 0): the value is missing"), "{error}");
@@ -90,7 +90,7 @@ fn what_is_not_a_number_is_missing_and_infinities_are_named() {
 }
 
 #[test]
-fn headers_that_lie_are_refused_without_the_memory_they_claim() {
+fn false_headers_are_refused_without_allocating_the_claimed_memory() {
     let data = [0; 64];
     for (shape, expected) in [
         ("(1000000000000, 1000)", "the header promises 1000000000000 rows, but the data end"),
@@ -178,7 +178,7 @@ fn archives_hold_features_and_targets() {
 }
 
 #[test]
-fn what_is_written_is_what_numpy_writes() {
+fn files_are_written_as_numpy_writes_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("K.npy");
     let thirds = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(|i| i / 3.0);

@@ -58,7 +58,7 @@ fn columns_are_matched_by_name() {
 }
 
 #[test]
-fn training_in_chunks_gives_what_reading_whole_gives() {
+fn reading_in_chunks_equals_reading_whole() {
     for missing in [Missing::Drop, Missing::Mean] {
         let options = ReadOptions { missing, ..options() };
         let (whole, schema) = read(&file("missing.parquet"), &options).unwrap();
@@ -78,7 +78,7 @@ fn training_in_chunks_gives_what_reading_whole_gives() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn unreadable_files_are_named() {
     let error = read(&file("nested.parquet"), &ReadOptions::default()).unwrap_err();
     assert!(matches!(error, DataError::WrongKind { .. }) && error.to_string().contains("nested"), "{error}");
     let whole = std::fs::read(file("snappy.parquet")).unwrap();
@@ -89,7 +89,7 @@ fn what_cannot_be_read_is_named() {
     }
 }
 
-/// Whatever is wrong with the bytes, the answer is an error or rows, never a panic.
+/// Damaged bytes give an error or rows, never a panic.
 #[test]
 fn damaged_bytes_do_not_panic() {
     for name in ["snappy.parquet", "none.parquet", "missing.parquet"] {

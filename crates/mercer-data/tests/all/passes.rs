@@ -1,4 +1,4 @@
-//! Training files in passes: the same scaled rows each time, and what is noticed when they are not.
+//! Training files in passes: the same scaled rows each time, and detection of changes.
 
 use mercer_data::watch::{Stopped, Unwatched};
 use mercer_data::{

@@ -1,4 +1,4 @@
-//! LIBSVM text: what is read, written, and said about what cannot be read.
+//! LIBSVM text: reading, writing, and messages for text that cannot be read.
 
 use mercer_data::real::Precision;
 use mercer_data::{
@@ -134,7 +134,7 @@ proptest! {
 }
 
 #[test]
-fn more_columns_than_are_worked_with_are_refused() {
+fn too_many_columns_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wide.svm");
     std::fs::write(&path, "1 1:1 4000000000:1\n").unwrap();

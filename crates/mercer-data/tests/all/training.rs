@@ -67,7 +67,7 @@ fn sparse_text_is_read_in_chunks() {
     assert_eq!(chunks.schema(), &schema);
 }
 
-/// A ragged row at the end of a long file is found where it is, by the fast way, too.
+/// A ragged row at the end of a long file is reported at its line, also by the fast parser.
 #[test]
 fn a_ragged_row_at_the_end_is_named_by_its_line() {
     let mut text = String::from("a,b,y\n");
@@ -106,7 +106,7 @@ fn nothing_to_learn_from_is_an_error() {
     assert!(matches!(absent, Err(PassError::Data(DataError::NoSuchColumn { .. }))));
 }
 
-/// The first error in the order of the rows is the one that is told.
+/// The first error in the order of the rows is reported.
 #[test]
 fn a_visitor_that_fails_ends_the_reading() {
     let text: String = "x,y\n".to_owned() + &"1,2\n".repeat(100);

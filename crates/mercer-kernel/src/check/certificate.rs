@@ -333,7 +333,7 @@ impl Shown {
                     (points.iter().map(|p| rationals(p)).collect(), rationals(weights));
                 ensure(
                     !points.is_empty() && points.len() == weights.len(),
-                    "it has not one weight for each point",
+                    "the numbers of points and weights differ, or are 0",
                 )?;
                 ensure(
                     points.iter().all(|p| p.len() == points[0].len()),

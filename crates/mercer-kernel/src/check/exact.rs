@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_are_what_was_written() {
+    fn decimals_are_exact_as_written() {
         assert_eq!(from_decimal(0.1), Some(ratio(1, 10)));
         assert_eq!(from_decimal(-2.5e3), Some(int(-2500)));
         assert_eq!(from_decimal(1e-3), Some(ratio(1, 1000)));

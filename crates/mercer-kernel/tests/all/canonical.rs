@@ -56,7 +56,7 @@ fn table(heading: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_language_reference_is_true() {
+fn the_language_reference_is_correct() {
     let code = |cell: &str| cell.split('`').nth(1).unwrap().to_owned();
     let forms = table("Canonical form");
     assert_eq!(forms.len(), 6);

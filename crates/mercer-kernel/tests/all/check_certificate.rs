@@ -69,7 +69,7 @@ const QUESTIONS: [&str; 44] = [
 ];
 
 #[test]
-fn what_was_written_is_accepted() {
+fn written_certificates_are_accepted() {
     for question in QUESTIONS {
         let document = certificate(question);
         let steps = verify(&document).unwrap_or_else(|e| panic!("{question}: {e}\n{document:#}"));
@@ -104,7 +104,7 @@ fn a_proof_of_another_formula_is_rejected() {
 
 /// Points do not show a constant as small as that; the value at the origin is below zero with it.
 #[test]
-fn a_reflection_hides_nothing_small() {
+fn a_reflection_hides_no_small_constant() {
     for proven in [
         "log(1+|x|+|z|)-log(1+|x-z|)",
         "exp(-|x-z|)-exp(-|x|-|z|)",
@@ -238,7 +238,7 @@ fn a_changed_counter_example_is_rejected() {
 }
 
 #[test]
-fn other_files_are_told_apart() {
+fn other_files_are_distinguished() {
     let not_one =
         |text: &str| matches!(Certificate::parse(text), Err(CertificateError::NotACertificate { .. }));
     for text in ["", "x,y\n1,2", "{}", "[]", "{\"format\": \"mercer certificate\"}", "{\"kernel\": 1"] {

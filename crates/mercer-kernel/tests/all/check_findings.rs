@@ -1,4 +1,4 @@
-//! What is said beside the verdict: each statement is held against what is known of the formula.
+//! Findings in addition to the verdict, each compared with known facts about the formula.
 
 use mercer_kernel::Kernel;
 use mercer_kernel::check::findings::{Quality, Status};
@@ -37,7 +37,7 @@ fn ranges_of_an_unknown_number() {
     assert!(text.starts_with("proven for ? >= 1"), "{text}");
     assert!(ask("(1+<x,z>)^?;2;ball:0.5").to_string().starts_with("proven for ? = 1, 2"), "powers");
     assert!(ask("rbf(sigma=?)-rbf(sigma=?)").parameter.is_none());
-    // Schoenberg's theorem says nothing of what stands beside |x−z|^?.
+    // Schoenberg's theorem does not apply if the formula has terms other than |x−z|^?.
     assert!(ask("exp(-(0*|x-z|^?+<x,z>));2").parameter.is_none());
     let text = ask("exp(-(|x-z|^?+<x,z>));2").to_string();
     assert!(text.starts_with("proven for ? = 2, refuted for ? = 0.5, 1"), "{text}");
@@ -221,7 +221,7 @@ fn repairs_are_proven() {
 }
 
 #[test]
-fn the_document_says_what_the_text_says() {
+fn the_document_agrees_with_the_text() {
     let kernel = "max(0,1-|x-z|)^2";
     let document = ask(kernel).to_json(kernel, Dim::Any, Domain::All);
     assert_eq!(document["verdict"], "refuted");
@@ -239,7 +239,7 @@ fn the_document_says_what_the_text_says() {
 }
 
 #[test]
-fn proofs_show_what_they_rest_on() {
+fn proofs_show_their_premises() {
     let text = ask("exp(-|x-z|)-0.25*exp(-2*|x-z|);3").to_string();
     assert!(text.contains("density") && text.contains("|ω|²"), "{text}");
     let text = ask("<x,z>^2-0.2;4;sphere").to_string();

@@ -390,7 +390,7 @@ fn a_proof_serves_one_question_only() {
 /// Formula, claim, dimension, domain, rule, premises.
 type Step = (&'static str, Property, Dim, Domain, Rule, Vec<(&'static str, Property)>);
 
-/// One false step each, with premises that claim what the rule wants.
+/// One false step each, with premises that satisfy the rule in form.
 #[test]
 fn a_false_step_is_rejected() {
     let psd = Property::PositiveSemidefinite;
@@ -520,7 +520,7 @@ fn the_checker_shares_no_code_with_the_search() {
 
 /// Points of many dimensions are compared in some of their coordinates: the work does not grow with the dimension.
 #[test]
-fn a_million_columns_cost_no_more_than_some() {
+fn a_million_columns_cost_no_more_than_a_few_thousand() {
     for text in ["linear", "exp(-|x-z|^2)+<x,z>^2", "exp(-|x-z|)*(1+<x,z>[0])", "rbf(sigma=3)+min(|x|,|z|)"] {
         let kernel: Kernel = text.parse().unwrap();
         let verdict = kernel.check(Dim::Exactly(1_000_000), Domain::All).unwrap();

@@ -219,7 +219,7 @@ fn only_the_theorem_refutes_where_points_are_out_of_reach() {
 }
 
 #[test]
-fn boxes_are_asked_about() {
+fn boxes_are_checked() {
     all_proven(
         "1/(1-<x,z>); 3; box:-0.5..0.5
         1/(2-<x,z>); 1; box:0..1.4
@@ -263,7 +263,7 @@ fn a_formula_without_a_value_somewhere_is_undefined() {
 }
 
 #[test]
-fn undecided_is_honest() {
+fn undecided_verdicts_list_what_was_tried() {
     for question in ["1/(sqrt(1+|x|^2)*sqrt(1+|z|^2)-<x,z>)", "1/(1+cosh(|x-z|))"] {
         let (_, _, _, verdict) = ask(question);
         let Verdict::Undecided(evidence) = &verdict else { panic!("{question}: {verdict}") };

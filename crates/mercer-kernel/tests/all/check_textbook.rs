@@ -1,4 +1,4 @@
-//! Formulas of the textbooks, and what is true of them: few may be undecided, and no verdict may be wrong.
+//! Formulas of the textbooks with their correct verdicts: few may be undecided, and no verdict may be wrong.
 //!
 //! Rasmussen and Williams 2006, Gaussian Processes for Machine Learning; Schölkopf and Smola 2002, Learning with Kernels; Genton 2001;
 //! Gneiting 2002 and 2013; Wendland 2005; Berg, Christensen, Ressel 1984; Wackernagel 2003.
@@ -6,7 +6,7 @@
 use mercer_kernel::Kernel;
 use mercer_kernel::check::{Checked, Dim, Domain, MOST_STEPS, Verdict};
 
-/// What a verdict says, in the words of the table.
+/// A verdict in the words of the table.
 fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Proven(_) => "yes",

@@ -35,7 +35,7 @@ const POINTS: [[f64; 3]; 5] =
     [[0.3, 1.2, 0.5], [0.1, 0.4, 2.0], [1.5, 1.0, 0.25], [0.3, 1.2, 0.75], [0.3, 1.2, 0.5]];
 
 #[test]
-fn derivatives_are_those_of_the_values() {
+fn derivatives_match_the_values() {
     for text in [
         "rbf(sigma=?)",
         "rbf(gamma=?)",

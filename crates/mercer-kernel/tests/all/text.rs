@@ -1,4 +1,4 @@
-//! Kernel text: what parses to what, what is refused and how, and that printing is the parser's inverse.
+//! Kernel text: results of parsing, refused texts and their messages, and printing as the inverse of parsing.
 
 use mercer_kernel::family::gaussian::GAUSSIAN;
 use mercer_kernel::random::{self, Shape};
@@ -87,7 +87,7 @@ fn brackets_are_printed_only_where_needed() {
 }
 
 #[test]
-fn refusals_say_what_and_where() {
+fn errors_name_the_problem_and_its_position() {
     let unexpected = |text: &str, column: usize| {
         let (problem, found) = refused(text);
         assert!(matches!(problem, Problem::Syntax(SyntaxProblem::Unexpected { .. })), "{text}: {problem:?}");

@@ -1,4 +1,4 @@
-"""What the transformers with a number of components share."""
+"""Common base of the transformers with a number of components."""
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
@@ -18,7 +18,7 @@ class Components(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return tags
 
     def save(self, path):
-        """Features alone are not a model.
+        """Raise ValueError: features alone are not a model.
 
         Raises
         ------

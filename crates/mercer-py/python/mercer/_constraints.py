@@ -1,4 +1,4 @@
-"""What the parameters of the estimators may be, in scikit-learn's terms: its own code checks them."""
+"""Allowed values of the estimators' parameters, written as scikit-learn's constraints and checked by its code."""
 
 from numbers import Integral, Real
 
@@ -29,10 +29,10 @@ NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 POSITIVE_OR_INFINITE = Interval(Real, 0, None, closed="right")
 
-#: Of every estimator.
+#: Parameters of every estimator.
 SHARED = {"n_jobs": [Integral, None], "verbose": ["verbose"]}
 
-#: Of every estimator that computes kernel values. The native code knows the devices.
+#: Parameters of every estimator that computes kernel values. The native code checks the device.
 ON_DEVICE = {**SHARED, "device": [str]}
 
 #: A kernel and the hyper-parameters of scikit-learn's kernel names, where the defaults are those of its kernel functions.
@@ -45,7 +45,7 @@ FORMULA_OR_NAME = {
     "random_state": ["random_state"],
 }
 
-#: The same where γ has words.
+#: The same for estimators whose γ may be "scale" or "auto".
 ANY_KERNEL = {**FORMULA_OR_NAME, "gamma": [StrOptions({"scale", "auto"}), NON_NEGATIVE]}
 
 #: C of support vector machines, which may be infinite, and ν.
@@ -54,20 +54,20 @@ NU = {"nu": [Interval(Real, 0, 1, closed="right")]}
 
 CLASS_WEIGHT = {"class_weight": [StrOptions({"balanced"}), dict, None]}
 
-#: scikit-learn's machines write "deprecated" where no one has asked for probabilities.
+#: "deprecated" is the default of scikit-learn's machines.
 PROBABILITY = {"probability": ["boolean", Hidden(StrOptions({"deprecated"}))]}
 
 
 def one_of(*words):
-    """One of these words."""
+    """Return the constraint that allows these strings."""
     return StrOptions(set(words))
 
 
 def at_least(low):
-    """An integer from `low` on."""
+    """Return the constraint that allows integers of at least `low`."""
     return Interval(Integral, low, None, closed="left")
 
 
 def has_methods(*names):
-    """An object with these methods."""
+    """Return the constraint that allows objects with these methods."""
     return HasMethods(list(names))

@@ -1,4 +1,4 @@
-"""What the estimators share: input, parameters, training, warnings and model files."""
+"""Base class of the estimators: input, parameters, training, warnings and model files."""
 
 import json
 import os
@@ -32,7 +32,7 @@ fitting = _fit_context(prefer_skip_nested_validation=True)
 
 @cache
 def defaults(estimator):
-    """The default of each parameter of an estimator's class."""
+    """Return the default of each parameter of an estimator's class."""
     parameters = signature(estimator.__init__).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
@@ -40,8 +40,8 @@ def defaults(estimator):
 class Estimator(CallbackSupportMixin, BaseEstimator):
     """Base of the estimators.
 
-    A subclass stores its parameters in ``__init__``; ``n_jobs`` and ``verbose`` must be among them. It keeps arrays and words,
-    so that pickling and copying need nothing of their own. Its `_parameter_constraints` say what each parameter may be.
+    A subclass stores its parameters in ``__init__``; ``n_jobs`` and ``verbose`` must be among them. It keeps arrays and strings,
+    so pickling and copying need no code. Its `_parameter_constraints` list the allowed values of each parameter.
     """
 
     _parameter_constraints: dict = {}
@@ -57,16 +57,16 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     # Input.
 
     def _fit_input(self, X, y, **checks):
-        """X and y as checked arrays: X is C-ordered or CSR, float32 or float64, and itself where it is so already."""
+        """Return X and y as checked arrays. X is C-ordered or CSR, float32 or float64, and is not copied if it already is."""
         return validate_data(self, X, y, **self._x_checks(), **checks)
 
     def _predict_input(self, X):
-        """X checked against the rows of `fit`."""
+        """Return X, checked against the rows of `fit`."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **self._x_checks())
 
     def _takes_sparse(self):
-        """Whether X may be sparse; it then stays so."""
+        """Return whether X may be sparse. Sparse rows are not made dense."""
         return True
 
     def _x_checks(self):
@@ -76,7 +76,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     # Randomness.
 
     def _seed(self):
-        """A seed for the native code: an integer as it is, a new draw for None, and 0 where nothing is drawn."""
+        """Return a seed for the native code: `random_state` if it is an integer, a new draw for None, 0 if nothing is random."""
         random_state = getattr(self, "random_state", 0)
         if isinstance(random_state, Integral):
             return int(random_state)
@@ -85,7 +85,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
     def _is_random(self):
-        """Whether a fit with these parameters draws random numbers."""
+        """Return whether a fit with these parameters draws random numbers."""
         return True
 
     # Work.
@@ -95,23 +95,23 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     @contextmanager
     def _fit_task(self, X, y, **metadata):
-        """The fit as the one task that scikit-learn's callbacks follow."""
+        """Run the fit as a single task of scikit-learn's callbacks."""
         if not getattr(self, "_skl_callbacks", None):
             yield
             return
         task = self._init_callback_context()
         task.call_on_fit_task_begin(estimator=self, X=X, y=y, metadata=metadata)
         yield
-        # The estimator is fitted by now: a copy of it predicts without anything more.
+        # The estimator is fitted here: a copy of it can predict.
         task.call_on_fit_task_end(estimator=self, X=X, y=y, metadata=metadata, reconstruction_attributes={})
 
     def _train(self, settings, inputs, targets, weights=None, outputs=()):
-        """Trains the learner that the settings describe, and keeps the words of its model file.
+        """Train the learner that the settings describe, and keep the document of its model file.
 
         Returns
         -------
         parts : dict
-            The arrays and words of its predictor.
+            The arrays and strings of its predictor.
         report : dict
             How the solver ended.
         """
@@ -125,8 +125,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         report["facts"] = {k: float(v) if v in ("inf", "-inf", "nan") else v for k, v in facts.items()}
         return parts, report
 
-    def _tell(self, report):
-        """Keeps the report of a solver and passes on its warnings."""
+    def _report_result(self, report):
+        """Store the report of a solver and issue its warnings."""
         self._report = report
         self.n_iter_ = max(1, report["iterations"])
         for warning in report["warnings"]:
@@ -148,12 +148,12 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
     # Files.
 
     def save(self, path):
-        """Writes the fitted model to a file that `mercer.load` and the command line read.
+        """Write the fitted model to a file that `mercer.load` and the command line can read.
 
         Raises
         ------
         ValueError
-            Where the model rests on something of Python's own, such as a function, which a file cannot hold.
+            If the model contains a Python object, such as a function, that a file cannot hold.
         """
         check_is_fitted(self)
         parts = self._parts()
@@ -165,7 +165,7 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         _native.Model.of(parts, words).save(os.fspath(path))
 
     def _parts(self):
-        """The predictor as the native code takes it."""
+        """Return the predictor in the form that the native code takes."""
         raise NotImplementedError
 
     def _feature_names(self):

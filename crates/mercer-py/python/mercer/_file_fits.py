@@ -1,4 +1,4 @@
-"""Fits to files that are read in chunks and never held."""
+"""Fit to files that are read in chunks and never held in memory."""
 
 import os
 
@@ -26,10 +26,10 @@ class FileFits:
         dtype="float64",
         holdout=0.0,
     ):
-        """Fits the model that ``mercer fit ridge --approx`` fits: to a file of any size, whose rows are read in chunks.
+        """Fit a file of any size, read in chunks, to the model of ``mercer fit ridge --approx``.
 
-        The file is gone through twice, and once more for categories and missing values. The first pass finds the scaling and a
-        sample of the rows, by which ``auto`` and landmarks are settled; the second adds every row to sums over the features.
+        The file is read twice, and once more for categories and missing values. The first pass computes the scaling and a
+        sample of the rows, which determines ``auto`` and the landmarks; the second adds every row to sums over the features.
         O(n·D·(d + D)) time and O(D²) memory for D features.
 
         Parameters
@@ -37,7 +37,7 @@ class FileFits:
         path : str or path-like
             A CSV, LIBSVM, Parquet, ``.npy`` or ``.npz`` file, gzipped or not.
         target : str, int or list of them, default=None
-            The target columns by name or number, from 0; -1 is the last. LIBSVM files have theirs.
+            The target columns by name or number, from 0; -1 is the last. Not for LIBSVM files, which mark their target.
         categorical : list of str or int, default=()
             Columns to turn into one feature per category.
         missing : {"error", "drop", "mean"}, default="error"
@@ -45,14 +45,14 @@ class FileFits:
         scale : {"standard", "minmax", "none"}, default="standard"
             How features are scaled. The model scales new rows in the same way.
         dtype : {"float64", "float32"}, default="float64"
-            The precision that rows and features are held in.
+            The precision in which rows and features are stored.
         holdout : float, default=0
-            The fraction of the rows on which the errors in ``info["report"]["sizes"]`` are measured, by a fit to the others.
+            The fraction of the rows on which a fit to the other rows is scored; the errors are in ``info["report"]["sizes"]``.
 
         Returns
         -------
         model : Model
-            As `mercer.load` gives it: it knows the columns, categories and scaling of the file. The estimator itself stays
+            As `mercer.load` returns it, with the columns, categories and scaling of the file. The estimator itself stays
             unfitted.
         """
         self._validate_params()
@@ -88,7 +88,7 @@ class FileFits:
 
 
 def _columns(columns):
-    """The names or numbers of columns as texts."""
+    """Return the names or numbers of columns as strings."""
     if columns is None:
         return []
     if isinstance(columns, (str, int, np.integer)):

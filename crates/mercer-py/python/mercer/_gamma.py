@@ -6,17 +6,17 @@ from mercer._rows import is_sparse
 
 __all__ = ["gamma_of", "merged_moments", "moments", "scale_gamma"]
 
-#: Entries of X that a temporary array may have.
+#: Largest number of entries of a temporary array.
 _AT_ONCE = 2**18
 
 
 def scale_gamma(X, weights=None):
-    """1/(d·var X), 1 where X is constant; with weights, a row of weight 2 counts as two rows."""
+    """Return 1/(d·var X), or 1 if X is constant. With weights, a row of weight 2 counts as two rows."""
     return gamma_of(moments(X, weights), X.shape[1])
 
 
 def gamma_of(found, columns):
-    """γ by the `moments` of rows with so many columns."""
+    """Return γ from the `moments` of rows with `columns` columns."""
     count, _, squares = found
     with np.errstate(over="ignore", invalid="ignore"):
         variance = squares / count
@@ -32,7 +32,7 @@ def gamma_of(found, columns):
 
 
 def moments(X, weights=None):
-    """The number of all entries, their mean, and the sum of their squared distances from it, in double precision.
+    """Return the number of entries, their mean, and the sum of their squared deviations, in double precision.
 
     The sums run over the entries that are not 0, a block of rows at a time, so dense and sparse rows give the same bits.
     """
@@ -50,7 +50,7 @@ def moments(X, weights=None):
 
 
 def merged_moments(one, other):
-    """The `moments` of the entries of both (Chan, Golub and LeVeque 1979)."""
+    """Return the `moments` of the entries of two sets together (Chan, Golub and LeVeque 1979)."""
     for empty, full in ((one, other), (other, one)):
         if empty[0] == 0:
             return full
@@ -69,7 +69,7 @@ def _sum(values, weights):
 
 
 def _blocks(X, weights):
-    """For each block of rows: the entries that are not 0, their weights or None, and the weight of the entries that are 0."""
+    """Yield, for each block of rows, the nonzero entries, their weights or None, and the weight of the zero entries."""
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -85,7 +85,7 @@ def _blocks(X, weights):
 
 
 def _nonzero(X):
-    """The entries that are not 0, row after row, and how many each row has."""
+    """Return the nonzero entries in row order, and their number in each row."""
     if not is_sparse(X):
         counts = np.count_nonzero(X, axis=1)
         entries = X.ravel() if counts.sum() == X.size else X[X != 0]

@@ -1,4 +1,4 @@
-"""What the estimators by Gaussian processes share: input, kernels, and the search for the largest likelihood."""
+"""Base class of the Gaussian process estimators: input, kernels, and maximisation of the likelihood."""
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -19,7 +19,7 @@ FIXED = "const(value=1)*rbf(sigma=1)"
 
 
 class GaussianProcess(Estimator):
-    """Base of the estimators by Gaussian processes."""
+    """Base of the Gaussian process estimators."""
 
     _parameter_constraints = {
         **ON_DEVICE,
@@ -37,7 +37,7 @@ class GaussianProcess(Estimator):
         return False
 
     def _file_kernel(self, kernel, X):
-        """The kernel as text with its numbers, as a model file has it."""
+        """Return the kernel as text with numbers, as stored in a model file."""
         prior = self._prior(kernel, X)
         if not isinstance(prior, Formula):
             raise ValueError(
@@ -46,7 +46,7 @@ class GaussianProcess(Estimator):
         return prior.kernel(kernel.theta)
 
     def _file_words(self, outputs, **settings):
-        """What a model file says of the fit."""
+        """Return the entries of the model file that describe the fit."""
         likelihood = float(self.log_marginal_likelihood_value_)
         return {
             "method": "gp",
@@ -56,7 +56,7 @@ class GaussianProcess(Estimator):
         }
 
     def _x_checks(self):
-        """Rows of numbers, or anything where the kernel takes anything."""
+        """Return the checks of X: rows of numbers, or none if the kernel takes other objects."""
         if getattr(self.kernel, "requires_vector_input", True):
             return {"dtype": np.float64, "order": "C"}
         return {"dtype": None, "ensure_2d": False}
@@ -67,8 +67,8 @@ class GaussianProcess(Estimator):
     def _start_kernel(self, X):
         return start_kernel(self._default_kernel if self.kernel is None else self.kernel, X)
 
-    def _admit(self, X):
-        """Refuses a text that is not a kernel on the rows X. Objects compute what they compute."""
+    def _check_kernel(self, X):
+        """Raise ValueError if a kernel text is not a kernel on the rows X. Kernel objects are not checked."""
         self._domain = None
         if isinstance(self.kernel, (str, Kernel)):
             with self._job() as job:
@@ -89,14 +89,14 @@ class GaussianProcess(Estimator):
             return self._prior(kernel, X).diagonal(kernel.theta, X, job)
 
     def _at(self, theta, clone_kernel):
-        """The kernel at another theta: a copy, or the estimator's own."""
+        """Return the kernel with another theta: a copy, or the estimator's own kernel, changed."""
         if clone_kernel:
             return self.kernel_.clone_with_theta(theta)
         self.kernel_.theta = theta
         return self.kernel_
 
     def _maximise(self, likelihood, random_state):
-        """Gives the kernel the theta of the largest likelihood that is found, and returns that."""
+        """Set the kernel's theta to the maximiser of the likelihood, and return the maximum."""
 
         def objective(theta, eval_gradient=True):
             if not eval_gradient:

@@ -1,7 +1,7 @@
 """Kernels of Gaussian processes: texts with unknowns, and objects of sklearn.gaussian_process.kernels translated to them.
 
 The estimators see a *prior*: a kernel with the vector theta of the logarithms of its free hyper-parameters. A prior that is a
-formula of the language has its matrix and derivatives computed by the native code; an object that has no translation, such as
+formula of the language has its matrix and derivatives computed by the native code; an object without a translation, such as
 one of a user's own class, computes both itself.
 """
 
@@ -15,7 +15,7 @@ from mercer.kernel import Kernel
 
 __all__ = ["LearntKernel", "prior_of", "start_kernel", "warn_of_bounds"]
 
-#: The module whose kernels are translated. It is never imported: an object of it brings it along.
+#: The module whose kernels are translated. It is never imported here: whoever passes one of its objects has imported it.
 _MODULE = "sklearn.gaussian_process.kernels"
 
 #: A free hyper-parameter, with the fields of scikit-learn's class of this name.
@@ -23,10 +23,10 @@ Hyperparameter = namedtuple("Hyperparameter", "name value_type bounds n_elements
 
 
 class LearntKernel(Kernel):
-    """A kernel that was written with unknowns, ``?``, and has numbers in their places.
+    """A kernel written with unknowns, ``?``, that now have values.
 
-    `theta` are the logarithms of these numbers, in the order of the text, and `bounds` those of the ranges that they are
-    searched in. Setting `theta` changes the kernel.
+    `theta` is the vector of the logarithms of these values, in the order of the text, and `bounds` has the logarithms of
+    the ranges of the search. Setting `theta` changes the kernel.
     """
 
     __slots__ = ("_bounds", "_names", "_template", "_theta")
@@ -72,7 +72,7 @@ class LearntKernel(Kernel):
         ]
 
     def clone_with_theta(self, theta):
-        """The same kernel at another `theta`."""
+        """Return the same kernel with another `theta`."""
         return LearntKernel(self._template, self._names, self._bounds, theta)
 
     def set_params(self, **params):
@@ -99,7 +99,7 @@ class Formula:
         return np.exp(self.powers * theta[self.places])
 
     def covariance(self, theta, X, derivative):
-        """What the native likelihoods take, and how their derivative becomes that in theta."""
+        """Return the kernel as the native likelihoods take it, and the map from their derivative to that in theta."""
         parts = {"kernel": self.template, "values": self.values(theta).tolist(), "rows": borrowable(X)}
         return parts, lambda found: self._in_theta(theta, found["gradient"])
 
@@ -109,7 +109,7 @@ class Formula:
         return out
 
     def kernel(self, theta):
-        """The kernel with numbers in place of its unknowns."""
+        """Return the kernel with numbers in place of its unknowns."""
         return self.template.with_values(self.values(theta).tolist())
 
     def matrix(self, theta, X, Z, job):
@@ -145,9 +145,9 @@ def _matrix(K):
 
 
 def start_kernel(kernel, X, seed=0):
-    """The kernel that a fit starts from: a copy of an object; a text with a number for every unknown.
+    """Return the kernel at which a fit starts: a copy of an object, or a text with a number for every unknown.
 
-    Unknowns start in the middle of their ranges, which the rows X place.
+    Unknowns start in the middle of their ranges, which depend on the rows X.
     """
     from sklearn.base import clone
 
@@ -169,7 +169,7 @@ def start_kernel(kernel, X, seed=0):
 
 
 def prior_of(kernel, columns):
-    """The prior of a kernel that has `theta`, on rows of so many columns (None for rows that are no vectors)."""
+    """Return the prior of a kernel that has `theta`, on rows with `columns` columns (None for rows that are not vectors)."""
     if isinstance(kernel, LearntKernel):
         return Formula(kernel._template, [(place, 1.0) for place in range(kernel.n_dims)])
     if columns is None:
@@ -191,8 +191,8 @@ class _NoTranslation(Exception):
 
 
 class _Translation:
-    """The text of a kernel object. Free hyper-parameters are ``?``; `places` has for each of them, in the order of the text's
-    unknowns, its place in the object's theta and the power of exp(theta) that it is."""
+    """Translation of a kernel object to text. Free hyper-parameters are ``?``; for each of them, in the order of the text,
+    `places` has its index in the object's theta and the power of exp(theta) that it equals."""
 
     def __init__(self, columns):
         self.columns = columns
@@ -207,7 +207,7 @@ class _Translation:
         return method(kernel)
 
     def _free(self, kernel):
-        """The place in theta of each free hyper-parameter of one kernel that is not made of others, by name."""
+        """Return the index in theta of each free hyper-parameter of one elementary kernel, by name."""
         places = {}
         for hyper in kernel.hyperparameters:
             if not hyper.fixed:
@@ -216,7 +216,7 @@ class _Translation:
         return places
 
     def _written(self, value, places, power=1.0):
-        """A hyper-parameter as text: a number where it is fixed, else unknown."""
+        """Return a hyper-parameter as text: a number if it is fixed, else an unknown."""
         listed = np.ndim(value) > 0 and np.size(value) > 1
         if listed and np.size(value) != self.columns:
             raise _NoTranslation
@@ -251,7 +251,7 @@ class _Translation:
         return f"rq(alpha={alpha},length={self._written(kernel.length_scale, free.get('length_scale'))})"
 
     def _ExpSineSquared(self, kernel):
-        # With several columns, scikit-learn's is a function of the distance, which is no kernel and has no name here.
+        # With several columns, scikit-learn's is a function of the distance, which is not a kernel and has no name here.
         if self.columns != 1:
             raise _NoTranslation
         free = self._free(kernel)
@@ -273,7 +273,7 @@ class _Translation:
 
 
 def warn_of_bounds(kernel, warn, category):
-    """Warns of each hyper-parameter that ended at an end of its range."""
+    """Warn about each hyper-parameter that ended at a bound of its range."""
     close = np.isclose(kernel.bounds, np.atleast_2d(kernel.theta).T)
     place = 0
     for hyper in kernel.hyperparameters:

@@ -15,7 +15,7 @@ _ARGUMENT = re.compile(r"(?P<name>\w+)=(?P<value>\[[^\]]*\]|\?\{[^}]*\}|\?~\w+\(
 
 
 def read(text):
-    """{name: value} of a printed kernel: a number, a list of numbers, or the text of ``auto`` and ``?``.
+    """Return {name: value} for a printed kernel: a number, a list of numbers, or the text of ``auto`` and ``?``.
 
     The second hyper-parameter called sigma is ``sigma_2``.
     """
@@ -23,12 +23,12 @@ def read(text):
 
 
 def write(text, values):
-    """The text with these hyper-parameters, by the names of `read`.
+    """Return the text with these hyper-parameters, by the names of `read`.
 
     Raises
     ------
     ValueError
-        Where the kernel has no hyper-parameter of a name.
+        If the kernel has no hyper-parameter of that name.
     """
     found = dict(_named(text))
     unknown = sorted(values.keys() - found)

@@ -1,7 +1,7 @@
-"""What the ``kernel`` parameter of an estimator can be, and what each of these computes.
+"""The kinds of kernel that the ``kernel`` parameter of an estimator accepts.
 
-A kernel of the language runs in native code. Anything else (a matrix, a function of the user's) only has a matrix, which
-the estimators then work on. The two kinds share `matrix`, and `native` tells them apart.
+A kernel of the language runs in native code. Anything else (a matrix, a user's function) only gives a kernel matrix, on
+which the estimators then work. Both kinds have `matrix`; `native` distinguishes them.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from mercer import _native
 from mercer._rows import borrowable, is_sparse
 
-#: scikit-learn's names, with the hyper-parameters that each of them reads.
+#: scikit-learn's names, with the hyper-parameters of each.
 PAIRWISE_NAMES = {
     "additive_chi2": (),
     "chi2": ("gamma",),
@@ -22,21 +22,21 @@ PAIRWISE_NAMES = {
     "sigmoid": ("gamma", "coef0"),
 }
 
-#: What the language calls a hyper-parameter, where scikit-learn calls it otherwise.
+#: The language's names of the hyper-parameters that have another name in scikit-learn.
 _SPELLINGS = {"coef0": "c"}
 
 
 class Formula:
-    """A kernel of the language, every hyper-parameter a number."""
+    """A kernel of the language whose hyper-parameters are all numbers."""
 
     def __init__(self, native, non_negative=False, checked=True):
         self.native = native
         self.non_negative = non_negative
-        #: Whether a matrix with a negative eigenvalue is an error, as it is for a formula that its user wrote.
+        #: Whether a matrix with a negative eigenvalue is an error, as it is for a user's formula.
         self.checked = checked
 
     def check(self, X):
-        """Refuses negative entries where the kernel is not defined on them."""
+        """Raise ValueError for negative entries if the kernel is not defined on them."""
         if self.non_negative:
             refuse_negative(X)
 
@@ -118,7 +118,7 @@ class MatrixFunction(RowFunction):
 
 
 def of_function(function, parameters):
-    """The choice for a callable: those of scikit-learn take matrices, any other takes two rows."""
+    """Return the choice for a callable: scikit-learn's functions take matrices, any other takes two rows."""
     kinds = type(function).__mro__
     takes_matrices = getattr(function, "__module__", None) == "sklearn.metrics.pairwise" or any(
         kind.__module__ == "sklearn.gaussian_process.kernels" for kind in kinds
@@ -127,12 +127,12 @@ def of_function(function, parameters):
 
 
 def of_name(name, gamma, degree, coef0):
-    """The choice for one of scikit-learn's names, with `gamma` a number already."""
+    """Return the choice for one of scikit-learn's names; `gamma` is a number."""
     if name == "additive_chi2":
         return AdditiveChiSquared()
     numbers = {"gamma": float(gamma), "degree": float(degree), "c": float(coef0)}
     if numbers["gamma"] == 0 and PAIRWISE_NAMES[name] == ("gamma",):
-        # exp(−0·s) is 1 whatever s is, and the language wants γ > 0.
+        # exp(−0·s) is 1 for every s, and the language requires γ > 0.
         native = _native.Kernel("1")
     else:
         read = [_SPELLINGS.get(parameter, parameter) for parameter in PAIRWISE_NAMES[name]]

@@ -1,4 +1,4 @@
-"""What the classifiers by f(x) = Σᵢ aᵢ k(xᵢ, x) + b share."""
+"""Base class of the classifiers with f(x) = Σᵢ aᵢ k(xᵢ, x) + b."""
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -13,11 +13,11 @@ __all__ = ["KernelClassifier"]
 class KernelClassifier(ClassifierMixin, KernelEstimator):
     """Base of the classifiers whose decision is f(x) = Σᵢ aᵢ k(xᵢ, x) + b, or linear in features.
 
-    For two classes there is one decision, that for the second; for more there is one for each.
+    Two classes have one decision, positive for the second; more classes have one each.
     """
 
     def _classes(self, y):
-        """The codes of the classes of y; `classes_` are their names."""
+        """Return the class codes of y, and set `classes_` to their names."""
         # A regression does not need this module.
         from sklearn.utils.multiclass import check_classification_targets
 
@@ -46,7 +46,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         return each
 
     def decision_function(self, X):
-        """f at every row of X.
+        """Return f at every row of X.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X):
-        """The class at every row of X.
+        """Return the class of every row of X.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):
         return self.classes_[codes]
 
     def plot(self, X=None, y=None, *, ax=None):
-        """Draws where each class wins, over two features, with matplotlib.
+        """Draw the predicted class over two features with matplotlib.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What the estimators with a kernel share: the choice of the kernel and of its approximation, training and predictions."""
+"""Base class of the estimators with a kernel: choice of the kernel and its approximation, training, prediction."""
 
 import re
 
@@ -15,7 +15,7 @@ from mercer.kernel import Kernel
 
 __all__ = ["KernelEstimator"]
 
-#: The parameters that belong to scikit-learn's kernel names alone.
+#: The parameters that apply only to scikit-learn's kernel names.
 _NAME_PARAMETERS = ("gamma", "degree", "coef0")
 
 
@@ -26,9 +26,9 @@ class KernelEstimator(Estimator):
     ``kernel_params``, ``random_state`` and ``approx`` may be among its parameters.
     """
 
-    #: The method's name in settings and model files.
+    #: Name of the method in settings and model files.
     _method = None
-    #: The parts of a predictor that is linear in features, or of one that votes; else they are made of the attributes.
+    #: The parts of a predictor that is linear in features or that votes; others are built from the attributes.
     _kept = None
 
     def __sklearn_tags__(self):
@@ -42,7 +42,7 @@ class KernelEstimator(Estimator):
         return not isinstance(self.kernel, str) or self.kernel not in ("precomputed", "additive_chi2")
 
     def _regression_input(self, X, y, **checks):
-        """X and y as checked arrays, the targets as a matrix, and their names: those of a table of pandas, else their places."""
+        """Return X and y as checked arrays, the targets as a matrix, and their names: pandas column names, else indices."""
         names = getattr(y, "columns", None)
         if names is None and getattr(y, "name", None) is not None:
             names = [y.name]
@@ -58,12 +58,12 @@ class KernelEstimator(Estimator):
         )
 
     def _has_formula(self):
-        """Whether the ``kernel`` parameter is a formula, rather than a name, a matrix or a function."""
+        """Return whether the ``kernel`` parameter is a formula rather than a name, a matrix or a function."""
         named = isinstance(self.kernel, str) and self.kernel in (*PAIRWISE_NAMES, "precomputed")
         return isinstance(self.kernel, (str, Kernel)) and not named
 
     def _choose_kernel(self, X, weights=None):
-        """What the ``kernel`` parameter stands for on X, kept for prediction; `kernel_` shows it."""
+        """Resolve the ``kernel`` parameter for X and store the result for prediction; `kernel_` shows it."""
         self._fit_seed = self._seed()
         self._choice = self._choice_for(X, weights)
         self._choice.check(X)
@@ -83,12 +83,12 @@ class KernelEstimator(Estimator):
         return Precomputed()
 
     def _named_kernel(self, name, gamma):
-        """The choice for one of scikit-learn's names, with this γ."""
+        """Return the choice for one of scikit-learn's names with this γ."""
         parameters = {p: getattr(self, p) for p in _NAME_PARAMETERS if hasattr(self, p)}
         return of_name(name, **{"degree": 3, "coef0": 1, **parameters, "gamma": gamma})
 
     def _gamma_for(self, name, X, weights=None):
-        """γ as a number: "scale" is 1/(d·var X), "auto" and None are 1/d, except that None is 1 for chi2."""
+        """Return γ as a number: "scale" is 1/(d·var X), "auto" and None are 1/d, except that None is 1 for chi2."""
         gamma = getattr(self, "gamma", None)
         if isinstance(gamma, str) and gamma == "scale":
             return self._scale_gamma(X, weights)
@@ -110,14 +110,14 @@ class KernelEstimator(Estimator):
 
     @property
     def kernel_(self):
-        """The kernel that was fitted, every ``auto`` a number; None for a precomputed or callable kernel."""
+        """The fitted kernel, with a number for every ``auto``; None for a precomputed or callable kernel."""
         check_is_fitted(self)
         return None if self._choice.native is None else Kernel._of(self._choice.native)
 
     # Approximations of the kernel.
 
     def _check_approx(self):
-        """The parameter: None for the kernel as it is, "auto" for a choice by the rows, else the kind and the number."""
+        """Return the parameter, checked: None for the exact kernel, "auto" for a choice by the rows, else kind and number."""
         approx = self.approx
         if approx is None or approx == "auto":
             return approx
@@ -129,8 +129,8 @@ class KernelEstimator(Estimator):
         return approx
 
     def _choose_approx(self, X, rows=None):
-        """Sets `approx_`: the approximation that is asked for, or the one that "auto" takes for so many rows, of which X is a
-        sample; None where X is all of them."""
+        """Set `approx_` to the requested approximation, or to the one that "auto" chooses for `rows` rows, of which X is a
+        sample; if `rows` is None, X is all of them."""
         self.approx_ = self._check_approx()
         native = self._choice.native
         if self.approx_ == "auto":
@@ -147,11 +147,11 @@ class KernelEstimator(Estimator):
     # Training.
 
     def _settings(self):
-        """The settings of the library's learner that follow from the parameters, without the kernel."""
+        """Return the settings of the library's learner that follow from the parameters, except the kernel."""
         return {}
 
     def _kernel_settings(self, **settings):
-        """All settings of the library's learner."""
+        """Return all settings of the library's learner."""
         admission = "check" if self._choice.checked else "assume"
         settings = {"method": self._method, "admission": admission, **self._settings(), **settings}
         if self._choice.native is not None:
@@ -159,7 +159,7 @@ class KernelEstimator(Estimator):
         return settings
 
     def _learn(self, X, targets, weights=None, outputs=(), **settings):
-        """Trains on rows, or on their kernel matrix where the kernel has no formula; as `_train`."""
+        """Train on rows, or on their kernel matrix if the kernel has no formula; returns what `_train` returns."""
         inputs = borrowable(X) if self._choice.native is not None else {"gram": self._gram(X)}
         return self._train(self._kernel_settings(**settings), inputs, targets, weights, outputs)
 
@@ -168,22 +168,22 @@ class KernelEstimator(Estimator):
             return np.ascontiguousarray(self._choice.matrix(X, None, job), dtype=np.float64)
 
     def _forget(self, *names):
-        """Removes the attributes of a fit of another kind."""
+        """Delete the attributes that a previous fit of another kind has set."""
         self._kept = None
         for name in ("coef_", "dual_coef_", "X_fit_", *names):
             vars(self).pop(name, None)
 
     def _keep(self, X, parts, report, flat=False, own_centres=False):
-        """Keeps a predictor: Σᵢ aᵢ k(cᵢ, x) + b by its coefficients, and one that is linear in features by its parts.
+        """Store a predictor: Σᵢ aᵢ k(cᵢ, x) + b as its coefficients, one that is linear in features as its parts.
 
-        The centres are the rows of X, or the landmarks of an approximation, or others of the predictor's own. `flat` is for one
-        output without an axis of its own.
+        The centres are the rows of X, the landmarks of an approximation, or centres of the predictor itself. `flat` drops the
+        axis of a single output.
         """
         self.intercept_ = float(parts["intercepts"][0]) if flat else parts["intercepts"]
         if "weights" in parts:
             self._kept = parts
             if not hasattr(type(self), "coef_"):
-                # Support vector machines have another one.
+                # Support vector machines define coef_ themselves.
                 self.coef_ = parts["weights"].ravel() if flat else parts["weights"]
             return
         self._basis = {name: parts[name] for name in ("kernel", "domain", "shift")}
@@ -201,7 +201,7 @@ class KernelEstimator(Estimator):
     # Predictions.
 
     def _outputs(self, X):
-        """The outputs of the predictor at checked rows, one column each."""
+        """Return the outputs of the predictor at checked rows, one column each."""
         self._choice.check(X)
         if self._choice.native is None:
             dual = np.asarray(self.dual_coef_, dtype=np.float64)
@@ -223,26 +223,26 @@ class KernelEstimator(Estimator):
         }
 
     def _centred(self, X):
-        """X as the kernel sees it: centred where ``bias="column"``."""
+        """Return the rows to which the kernel applies: X, centred if ``bias="column"``."""
         shift = self._basis["shift"]
         return X if shift is None else (X - shift).astype(X.dtype)
 
     def _rows_to_draw(self, X):
         if self._choice.native is None:
-            raise ValueError("a precomputed or callable kernel has no plot: there is nothing to draw it over")
+            raise ValueError("a model with a precomputed or callable kernel cannot be plotted: it has no rows to draw over")
         if X is not None:
             return self._predict_input(X)
         if not hasattr(self, "X_fit_"):
-            raise ValueError("random features keep no training rows: give rows to draw the model over, plot(X)")
+            raise ValueError("a model on random features keeps no training rows: pass the rows to draw over, plot(X)")
         return self.X_fit_
 
     def save(self, path):
-        """Writes the fitted model to a file that `mercer.load` and the command line read.
+        """Write the fitted model to a file that `mercer.load` and the command line can read.
 
         Raises
         ------
         ValueError
-            Where the kernel is a matrix or a function of Python, which a file cannot hold.
+            If the kernel is a matrix or a Python function, which a file cannot hold.
         """
         check_is_fitted(self)
         if self._choice.native is None:

@@ -1,4 +1,4 @@
-"""What the regressions f(x) = Σᵢ aᵢ k(xᵢ, x) + b share."""
+"""Base class of the regressions with f(x) = Σᵢ aᵢ k(xᵢ, x) + b."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -9,10 +9,10 @@ __all__ = ["KernelRegressor"]
 
 
 class KernelRegressor(KernelEstimator):
-    """Base of the regressions f(x) = Σᵢ aᵢ k(xᵢ, x) + b, with a ``bias`` parameter."""
+    """Base of the regressions with f(x) = Σᵢ aᵢ k(xᵢ, x) + b and a ``bias`` parameter."""
 
     def predict(self, X):
-        """f at every row of X.
+        """Return f at every row of X.
 
         Parameters
         ----------
@@ -28,7 +28,7 @@ class KernelRegressor(KernelEstimator):
         return self._outputs(X).reshape(-1, *np.shape(self.intercept_)).astype(X.dtype, copy=False)
 
     def plot(self, X=None, y=None, *, ax=None):
-        """Draws the model with matplotlib: the curve and its bumps for one feature, contours for two, else predicted
+        """Draw the model with matplotlib: the curve and its bumps for one feature, contours for two, else predicted
         against actual values.
 
         Parameters
@@ -36,7 +36,7 @@ class KernelRegressor(KernelEstimator):
         X : array-like of shape (n_samples, n_features), default=None
             Rows to draw; None for the training rows.
         y : array-like of shape (n_samples,), default=None
-            Their targets. More than two features need them.
+            Their targets; required for more than two features.
         ax : matplotlib Axes, default=None
             Where to draw; None for the current axes.
 

@@ -1,10 +1,10 @@
-"""Labels of classes in model files, which know integers, numbers and texts."""
+"""Class labels in model files, which store integers, numbers and strings."""
 
 import numpy as np
 
 
 def to_file(classes):
-    """The labels as a file holds them, and the name of their type: booleans and the largest integers become texts."""
+    """Return the labels as stored in a file, and the name of their type. Booleans and very large integers become strings."""
     labels = classes.tolist()
     kind = classes.dtype.kind
     if kind == "b" or (kind == "u" and max(labels) > np.iinfo(np.int64).max):
@@ -15,7 +15,7 @@ def to_file(classes):
 
 
 def from_file(labels, label_type):
-    """The labels as they were, or as a file holds them where it does not name their type."""
+    """Return the labels in their original type, or as stored if the file does not name the type."""
     if label_type is None:
         return np.array(labels)
     dtype = np.dtype(label_type)

@@ -1,10 +1,10 @@
-"""Ridge regression where Cholesky has no answer: a singular matrix at alpha=0, or a kernel that is not one."""
+"""Ridge regression where Cholesky fails: a singular matrix at alpha=0, or an indefinite kernel."""
 
 import numpy as np
 
 
 def solve(K, targets, alpha, weights=None, intercept=False):
-    """The least-squares solution of least norm of (SKS + αI)u = Sy, S the square roots of the weights, and a = Su.
+    """Return a = Su for the minimum-norm least-squares solution of (SKS + αI)u = Sy, S the square roots of the weights.
 
     With an intercept b that is not penalised, the system is bordered by S1. O(n³) time, O(n²) memory.
 

@@ -1,7 +1,7 @@
-"""The distances that nearest neighbours are found by: what ``metric``, ``p`` and ``metric_params`` stand for.
+"""Distances of the nearest neighbours: the meaning of ``metric``, ``p`` and ``metric_params``.
 
-Euclidean, Manhattan, Chebyshev and Minkowski distances run in native code. Any other distance is a matrix of distances to all rows,
-a block of queries at a time.
+Euclidean, Manhattan, Chebyshev and Minkowski distances run in native code. Any other distance is computed as a matrix of
+distances to all rows, for a block of queries at a time.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from mercer._rows import borrowable, is_sparse
 
 __all__ = ["METRICS", "OTHERS", "search_of"]
 
-#: The names of the distances that are computed in native code, and what they are called there.
+#: The names of the distances that are computed in native code, with their names there.
 METRICS = {
     "chebyshev": "chebyshev",
     "cityblock": "manhattan",
@@ -29,7 +29,7 @@ _AT_ONCE = 2**24
 
 
 def search_of(metric, p, parameters):
-    """The search by a distance; `parameters` are the keyword arguments of the distance."""
+    """Return the search by a distance; `parameters` are the keyword arguments of the distance."""
     if isinstance(metric, str):
         if metric == "precomputed":
             return Given()
@@ -44,7 +44,7 @@ def search_of(metric, p, parameters):
 
 
 def _minkowski(name, p, w):
-    """The native search by a distance of this family: p as a name where it has one, and w as a scale of the columns."""
+    """Return the native search by a Minkowski distance: p as a name if it has one, and w as a scale of the columns."""
     if name == "minkowski":
         name = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}.get(p, name)
     if w is None:
@@ -56,17 +56,17 @@ def _minkowski(name, p, w):
 
 
 class Native:
-    """Distances in native code."""
+    """Search by a distance in native code."""
 
     def __init__(self, name, p, scale):
         self.name = name
-        #: As settings and model files have it.
+        #: The distance as written in settings and model files.
         self.metric = name if p is None else {"minkowski": {"p": p}}
         self._scale = scale
         self.saveable = scale is None
 
     def nearest(self, rows, queries, k, job):
-        """Distances and numbers of the `k` nearest rows of each query, nearest first; of equal ones the first."""
+        """Return distances and indices of the `k` nearest rows of each query, nearest first; ties go to the first row."""
         return _native.nearest(borrowable(self._scaled(rows)), borrowable(self._scaled(queries)), k, self.metric, job)
 
     def _scaled(self, X):
@@ -76,7 +76,7 @@ class Native:
 
 
 class Matrix:
-    """Distances by a function of two blocks of rows."""
+    """Search by a function that returns the distances between two blocks of rows."""
 
     saveable = False
 
@@ -91,7 +91,7 @@ class Matrix:
 
 
 class Given:
-    """The queries are their distances to the rows: a matrix, or a sparse graph of some of them."""
+    """Search in given distances from queries to rows: a matrix, or a sparse graph of some of them."""
 
     saveable = False
 
@@ -100,7 +100,7 @@ class Given:
 
 
 def _smallest(distances, k):
-    """The `k` smallest of each row, smallest first; of equal ones the first. NaN comes last."""
+    """Return the `k` smallest entries of each row, smallest first; ties go to the first entry, and NaN comes last."""
     distances = np.asarray(distances, dtype=np.float64)
     places = np.argsort(distances, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(distances, places, axis=1), places
@@ -113,7 +113,7 @@ def _smallest_stored(graph, k):
             f"{k} neighbors are required for each samples, but some samples have only {counts.min()} neighbors in "
             "precomputed graph matrix. Decrease number of neighbors or recompute the graph with more neighbors."
         )
-    # By row, then by distance; a stable sort keeps the order of equal ones.
+    # By row, then by distance; a stable sort keeps the order of equal distances.
     rows = np.repeat(np.arange(graph.shape[0]), counts)
     order = np.lexsort((graph.data, rows))
     chosen = order[graph.indptr[:-1, None] + np.arange(k)]
@@ -121,7 +121,7 @@ def _smallest_stored(graph, k):
 
 
 def _nan_euclidean(X, Z):
-    """√(d/c·Σ(xⱼ−zⱼ)²) over the c of d columns in which neither is NaN; NaN where there is none."""
+    """Return √(d/c·Σ(xⱼ−zⱼ)²) over the c of d columns in which neither is NaN; NaN if there are none."""
     squares, present = (np.zeros((X.shape[0], Z.shape[0])) for _ in range(2))
     for x, z in zip(X.T.astype(np.float64), Z.T.astype(np.float64), strict=True):
         difference = x[:, None] - z
@@ -139,7 +139,7 @@ def _haversine(X, Z):
     return 2 * np.arcsin(np.sqrt(latitude + np.cos(X[:, :1]) * np.cos(Z[:, 0]) * longitude))
 
 
-#: The distances that are computed here.
+#: The distances that are computed in this file.
 OTHERS = {"haversine": _haversine, "nan_euclidean": _nan_euclidean}
 
 

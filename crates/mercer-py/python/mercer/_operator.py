@@ -1,4 +1,4 @@
-"""Kernel matrices as operators that are never stored."""
+"""Kernel matrices as operators, without storing the matrix."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -10,9 +10,9 @@ __all__ = ["KernelOperator"]
 
 
 class KernelOperator(LinearOperator):
-    """The kernel matrix K of rows X and Z by its products: ``K @ v`` and ``K.T @ v``, in tiles.
+    """The kernel matrix K of rows X and Z as an operator: ``K @ v`` and ``K.T @ v`` are computed in tiles.
 
-    A product with k columns takes O(nm(d + k)) time and O((n + m)k) memory. Made by `Kernel.operator`.
+    A product with k columns takes O(nm(d + k)) time and O((n + m)k) memory. Returned by `Kernel.operator`.
 
     Attributes
     ----------

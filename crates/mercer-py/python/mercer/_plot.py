@@ -4,23 +4,23 @@ import numpy as np
 
 from mercer._rows import borrowable, is_sparse
 
-#: Bumps drawn at most, the largest ones.
+#: Largest number of bumps drawn; the largest bumps are kept.
 BUMPS = 40
 
 
 def draw_classes(model, X, y, *, names=None, ax=None, points=160):
-    """Draws a classifier of two features: its classes, shaded by how sure they are, and the rows."""
+    """Draw a classifier of two features: its classes, shaded by confidence, and the rows."""
     plt = _pyplot()
     ax = plt.gca() if ax is None else ax
     X = X.toarray() if is_sparse(X) else np.asarray(X)
     if X.shape[1] != 2:
-        raise ValueError(f"the plot of a classifier is over two features, but this one has {X.shape[1]}")
+        raise ValueError(f"the plot of a classifier needs two features, but this one has {X.shape[1]}")
     classes = model.classes_
     if len(classes) > 10:
-        raise ValueError(f"the plot of a classifier tells ten classes apart, but there are {len(classes)}")
+        raise ValueError(f"the plot of a classifier has colours for ten classes, but there are {len(classes)}")
     first, second = (np.linspace(*_range(column), points) for column in X.T)
     grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2).astype(X.dtype)
-    shades = _sureness(model, grid).reshape(points, points, len(classes))
+    shades = _confidence(model, grid).reshape(points, points, len(classes))
     colours = np.array([plt.matplotlib.colors.to_rgb(f"C{code}") for code in range(len(classes))])
     winner = shades.argmax(axis=2)
     strength = 0.1 + 0.5 * np.clip(shades.max(axis=2), 0, 1)[:, :, None]
@@ -39,8 +39,8 @@ def draw_classes(model, X, y, *, names=None, ax=None, points=160):
     return ax
 
 
-def _sureness(model, grid):
-    """How sure each class is at every row of the grid: the largest wins, 0 to 1 is told apart."""
+def _confidence(model, grid):
+    """Return the confidence in each class at every row of the grid: the largest wins; 0 to 1 is the visible range."""
     n_classes = len(model.classes_)
     if hasattr(model, "predict_proba"):
         return (model.predict_proba(grid) - 1 / n_classes) / (1 - 1 / n_classes)
@@ -61,7 +61,7 @@ def _pyplot():
 
 
 def draw(predict, X, y, *, names=None, bumps=None, ax=None):
-    """Draws a regression: curve and bumps over one column, contours over two, predicted against actual over more."""
+    """Draw a regression: curve and bumps over one column, contours over two, predicted against actual over more."""
     ax = _pyplot().gca() if ax is None else ax
     X = X.toarray() if is_sparse(X) else np.asarray(X)
     y = None if y is None else np.asarray(y, dtype=np.float64)

@@ -1,20 +1,20 @@
-"""Rows of features: from what users pass to the buffers that the native code borrows."""
+"""Rows of features: conversion between users' arrays and the buffers that the native code borrows."""
 
 import numpy as np
 
 
 def is_sparse(X):
-    """Whether X is a sparse matrix or array of SciPy, told without importing SciPy."""
+    """Return whether X is a SciPy sparse matrix or array, without importing SciPy."""
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
 def as_matrix(X, name="X"):
-    """X as a float32 or float64 matrix, dense or CSR: itself where it is one already.
+    """Return X as a float32 or float64 matrix, dense or CSR; X itself if it already is one.
 
     Raises
     ------
     ValueError
-        Where X is not a matrix of finite numbers.
+        If X is not a matrix of finite numbers.
     """
     if is_sparse(X):
         X = X.tocsr()
@@ -33,7 +33,7 @@ def as_matrix(X, name="X"):
             f"Expected 2D array, got {X.ndim}D array instead: {name} must have one sample a row; "
             "use reshape(-1, 1) for a single column or reshape(1, -1) for a single sample"
         )
-    # The sum is finite where every entry is, overflow aside: one pass without a temporary array.
+    # The sum is finite if every entry is, overflow aside: one pass without a temporary array.
     with np.errstate(all="ignore"):
         finite = np.isfinite(np.sum(entries))
     if not finite and not np.isfinite(entries).all():
@@ -42,7 +42,7 @@ def as_matrix(X, name="X"):
 
 
 def borrowable(X):
-    """A float matrix, dense or CSR, as the native code takes it: without a copy where it is C-ordered or canonical."""
+    """Return a float matrix in the form that the native code takes; not copied if it is C-ordered or canonical CSR."""
     if not is_sparse(X):
         return np.require(X, requirements=("C", "A"))
     if not X.has_canonical_format:
@@ -50,7 +50,7 @@ def borrowable(X):
         X.sum_duplicates()
     if X.shape[1] > np.iinfo(np.uint32).max:
         raise ValueError(f"sparse data may have up to 2**32 - 1 columns, got {X.shape[1]}")
-    # Column indices are never negative, so signed 32-bit ones can be read as unsigned ones where they stand.
+    # Column indices are never negative, so signed 32-bit indices can be read as unsigned ones without a copy.
     indices = X.indices.view(np.uint32) if X.indices.itemsize == 4 else X.indices.astype(np.uint32)
     return (
         X.shape[1],
@@ -61,7 +61,7 @@ def borrowable(X):
 
 
 def stacked(first, second):
-    """The rows of one matrix, then those of another; sparse where the first one is."""
+    """Return the rows of one matrix followed by those of another; sparse if the first is."""
     if not is_sparse(first):
         return np.vstack([first, second.toarray() if is_sparse(second) else second])
     from scipy.sparse import vstack
@@ -70,7 +70,7 @@ def stacked(first, second):
 
 
 def as_array(rows):
-    """Rows as the native code hands them back: an ndarray, or a sparse array."""
+    """Return rows from the native code as an ndarray or a sparse array."""
     if not isinstance(rows, tuple):
         return rows
     from scipy.sparse import csr_array
@@ -81,7 +81,7 @@ def as_array(rows):
 
 
 def handed_back(rows, like):
-    """Rows as the native code hands them back: an ndarray, or a sparse matrix of the type of another."""
+    """Return rows from the native code as an ndarray, or as a sparse matrix of the type of another matrix."""
     if not isinstance(rows, tuple):
         return rows
     columns, indptr, indices, data = rows

@@ -1,4 +1,4 @@
-"""What the estimators share that choose their kernel's hyper-parameters by cross-validation."""
+"""Common part of the estimators that choose their kernel's hyper-parameters by cross-validation."""
 
 import numpy as np
 
@@ -11,13 +11,13 @@ __all__ = ["KernelSearch", "ranks", "folds_of"]
 
 
 class KernelSearch:
-    """A mixin for kernel machines with the parameters ``gammas`` and ``cv``."""
+    """Mixin of kernel machines with the parameters ``gammas`` and ``cv``."""
 
     #: The values of γ that None stands for, as multiples of 1/(n_features · variance).
     _default_gammas = np.geomspace(1e-3, 1e2, 10)
 
     def _candidates(self, X, weights=None):
-        """The kernels to choose from, each with its γ or None."""
+        """Return the candidate kernels, each with its γ or None."""
         self._fit_seed = self._seed()
         kernel = self.kernel
         if isinstance(kernel, str) and kernel in PAIRWISE_NAMES:
@@ -38,7 +38,7 @@ class KernelSearch:
         return self._scale_gamma(X, weights) * self._default_gammas if self.gammas is None else self._numbers("gammas")
 
     def _numbers(self, name):
-        """A parameter that is a list of numbers above 0."""
+        """Return a parameter that is a list of numbers above 0, checked."""
         try:
             values = np.atleast_1d(np.asarray(getattr(self, name), dtype=np.float64)).ravel()
         except (TypeError, ValueError):
@@ -50,14 +50,14 @@ class KernelSearch:
         return values
 
     def _varied(self, candidates):
-        """The name of what distinguishes the candidates, and its value for each."""
+        """Return the name of the parameter that varies among the candidates, and its value for each."""
         if candidates[0][1] is not None:
             return "gamma", [gamma for _, gamma in candidates]
         return "kernel", [self.kernel if choice.native is None else choice.native.text() for choice, _ in candidates]
 
 
 def folds_of(cv, X, y):
-    """The fold of each row, from an iterable of train and test rows or a splitter."""
+    """Return the fold of each row, from an iterable of train and test rows or a splitter."""
     folds, rows, trains = np.full(len(y), -1), np.arange(len(y)), []
     for fold, (train, test) in enumerate(cv.split(X, y) if hasattr(cv, "split") else cv):
         if (folds[test] >= 0).any():
@@ -75,5 +75,5 @@ def folds_of(cv, X, y):
 
 
 def ranks(scores):
-    """The place of each score, 1 for the largest; equals have one place."""
+    """Return the rank of each score, 1 for the largest; equal scores share a rank."""
     return (1 + np.searchsorted(np.sort(-scores), -scores)).astype(np.int32)

@@ -1,4 +1,4 @@
-"""What the support vector machines share, with the attributes of scikit-learn's."""
+"""Base class of the support vector machines, with the attributes of scikit-learn's classes."""
 
 import numpy as np
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted
@@ -12,13 +12,13 @@ from mercer.kernel import Kernel
 
 __all__ = ["MACHINE", "SupportVectorMachine"]
 
-#: What C = inf stands for: large enough that no bound of this size is met where a hard margin exists.
+#: The value used for C = inf: if a hard margin exists, no coefficient reaches a bound of this size.
 _HARD = 1e10
 
-#: The attributes of machines on the kernel, which one on features has not.
+#: The attributes of machines on the kernel that a machine on features does not have.
 _OF_SUPPORT = ("support_", "support_vectors_", "_n_support", "_dual_coef_", "_intercept_", "_probA", "_probB")
 
-#: What the parameters of every machine may be.
+#: Allowed values of the parameters of every machine.
 MACHINE = {
     **ON_DEVICE,
     "kernel": ANY_KERNEL["kernel"],
@@ -33,7 +33,7 @@ MACHINE = {
 
 
 class SupportVectorMachine(KernelEstimator):
-    """Base of the support vector machines, with the attributes of scikit-learn's.
+    """Base of the support vector machines, with the attributes of scikit-learn's classes.
 
     A subclass names its `_method`, and its ``fit`` calls `_prepare` and `_fit_machines`. ``tol``, ``cache_size``, ``shrinking``
     and ``max_iter`` must be among its parameters; ``C``, ``nu``, ``epsilon``, ``probability`` and ``random_state`` may be.
@@ -48,7 +48,7 @@ class SupportVectorMachine(KernelEstimator):
         return callable(self.kernel) and not isinstance(self.kernel, Kernel)
 
     def _prepare(self, X, y, sample_weight):
-        """X and y checked, and the weights of the rows: None where all are 1, 0 for rows without influence."""
+        """Return X and y, checked, and the weights of the rows: None if all are 1, 0 for rows that do not count."""
         if is_sparse(X) and isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise TypeError("Sparse precomputed kernels are not supported.")
         if not self._is_function():
@@ -107,7 +107,7 @@ class SupportVectorMachine(KernelEstimator):
         return settings | given
 
     def _wants_probabilities(self):
-        """Whether ``probability`` asks for them; "deprecated" is what scikit-learn's machines have where no one asks."""
+        """Return whether ``probability`` requests probabilities; "deprecated", scikit-learn's default, does not."""
         probability = getattr(self, "probability", False)
         return not isinstance(probability, str) and bool(probability)
 
@@ -115,11 +115,11 @@ class SupportVectorMachine(KernelEstimator):
         return super()._is_random() or self._wants_probabilities()
 
     def _cache_bytes(self):
-        """The bytes of kernel rows to keep; None leaves it to the solver, which knows how much memory there is."""
+        """Return the size of the cache of kernel rows in bytes; None lets the solver choose by the machine's memory."""
         return None if self.cache_size == defaults(type(self))["cache_size"] else int(self.cache_size * 2**20)
 
     def _fit_machines(self, X, targets, weights):
-        """Solves the problem and keeps the answer: the machines on the kernel, or the one on features."""
+        """Solve the problem and store the machines on the kernel, or the one on features."""
         self._forget(*_OF_SUPPORT)
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (_num_samples(X),)
         parts, report = self._learn(X, targets, weights)
@@ -128,7 +128,7 @@ class SupportVectorMachine(KernelEstimator):
             self._keep_support(X, parts, report)
         else:
             self._keep(X, parts, report)
-        self._tell(report)
+        self._report_result(report)
 
     def _keep_support(self, X, parts, report):
         support, coefficients = report["centres"], parts["coefficients"]
@@ -137,7 +137,7 @@ class SupportVectorMachine(KernelEstimator):
         self.support_ = support.astype(np.int32)
         self._n_support = np.asarray(parts.get("per_class", [len(support)]), dtype=np.int32)
         self._fit_rows = X if self._is_function() else None
-        # A kernel that is a matrix or a function says nothing of the rows, and a prediction needs all of its columns.
+        # A kernel that is a matrix or a function is known only by its values, and a prediction needs all of its columns.
         self.support_vectors_ = np.empty((0, 0)) if self._choice.native is None else X[support]
         self._dual_coef_ = _as_sparse(coefficients.T, X) if self._sparse else coefficients.T.copy()
         self.dual_coef_ = self._dual_coef_
@@ -157,7 +157,7 @@ class SupportVectorMachine(KernelEstimator):
     # Decisions.
 
     def _check_rows(self, X):
-        """X checked against what `fit` saw."""
+        """Return X, checked against the rows of `fit`."""
         check_is_fitted(self)
         if self._is_function():
             return X
@@ -174,7 +174,7 @@ class SupportVectorMachine(KernelEstimator):
         return X
 
     def _coefficients(self):
-        """A row of dual coefficients per support vector."""
+        """Return the dual coefficients, one row per support vector."""
         dual = self._dual_coef_.toarray() if is_sparse(self._dual_coef_) else self._dual_coef_
         return np.ascontiguousarray(dual.T, dtype=np.float64)
 
@@ -188,7 +188,7 @@ class SupportVectorMachine(KernelEstimator):
         return self._combine(K[:, self.support_]) + self._intercept_
 
     def _combine(self, columns):
-        """The decisions from kernel values with the support vectors, without their constants."""
+        """Return the decisions without their intercepts, from kernel values with the support vectors."""
         return columns @ self._coefficients()
 
     def _parts(self):
@@ -201,7 +201,7 @@ class SupportVectorMachine(KernelEstimator):
 
     @property
     def n_support_(self):
-        """Number of support vectors, of each class where there are classes."""
+        """Number of support vectors; of each class for a classifier."""
         if not hasattr(self, "_n_support"):
             why = "is not fitted yet" if getattr(self, "approx_", None) is None else "is fitted on features: it has none"
             raise AttributeError(f"this {type(self).__name__} {why}")
@@ -209,12 +209,12 @@ class SupportVectorMachine(KernelEstimator):
 
     @property
     def coef_(self):
-        """The weights of the features, where ``kernel="linear"``."""
+        """Weights of the features; only with ``kernel="linear"``."""
         if not (isinstance(self.kernel, str) and self.kernel == "linear"):
             raise AttributeError("coef_ is only available when using a linear kernel")
         check_is_fitted(self)
         coef = self._linear_weights()
-        # What is computed anew each time must not look as if it could be changed.
+        # Computed at each access, so it is read-only: a change would be lost.
         (coef.data if is_sparse(coef) else coef).flags.writeable = False
         return coef
 
@@ -223,7 +223,7 @@ class SupportVectorMachine(KernelEstimator):
 
 
 def _as_sparse(dense, like):
-    """A matrix in the sparse format of another, zeros among its entries."""
+    """Return a matrix in the sparse format of another, with zeros stored."""
     rows, columns = dense.shape
     indices = np.tile(np.arange(columns, dtype=np.int32), rows)
     indptr = np.arange(rows + 1, dtype=np.int32) * np.int32(columns)

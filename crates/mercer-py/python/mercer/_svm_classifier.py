@@ -1,4 +1,4 @@
-"""What the support vector classifiers share: a machine for every pair of classes."""
+"""Base class of the support vector classifiers: one machine for every pair of classes."""
 
 from itertools import combinations
 
@@ -18,10 +18,10 @@ from mercer._svm import MACHINE, SupportVectorMachine
 
 __all__ = ["CLASSIFIER", "SupportVectorClassifier"]
 
-#: Decisions held at once by `predict`: 128 MiB.
+#: Number of decisions that `predict` holds at once: 128 MiB.
 _AT_ONCE = 2**24
 
-#: What the parameters of every classifier may be.
+#: Allowed values of the parameters of every classifier.
 CLASSIFIER = {
     **MACHINE,
     **CLASS_WEIGHT,
@@ -39,12 +39,12 @@ def _has_probabilities(machine):
 
 
 class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
-    """Base of the classifiers by a machine for every pair of classes; ``class_weight``, ``probability``,
+    """Base of the classifiers with one machine for every pair of classes; ``class_weight``, ``probability``,
     ``decision_function_shape`` and ``break_ties`` are parameters."""
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -74,12 +74,12 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         sigmoids = (self._words["calibration"] or {}).get("sigmoids", [])
         self._probA, self._probB = (np.array([sigmoid[name] for sigmoid in sigmoids]) for name in ("a", "b"))
         if len(self.classes_) == 2:
-            # The one decision is for the second class.
+            # The single decision is for the second class.
             self.intercept_ = -self._intercept_
             self.dual_coef_ = -self._dual_coef_
 
-    def _tell(self, report):
-        super()._tell(report)
+    def _report_result(self, report):
+        super()._report_result(report)
         if hasattr(self, "support_"):
             #: Steps of the solver for each pair of classes.
             self.n_iter_ = self._num_iter
@@ -93,7 +93,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         return codes.astype(np.uintp, copy=False)
 
     def _class_weights(self, codes, weights):
-        """The weights of the rows times those of their classes; None where all are 1. `class_weight_` are the latter."""
+        """Return the weights of the rows times those of their classes, None if all are 1. Sets `class_weight_` to the latter."""
         self.class_weight_ = self._each_class_weight(np.bincount(codes.view(np.intp), minlength=len(self.classes_)))
         if weights is not None:
             counts = np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_))
@@ -127,7 +127,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         return {**parts, "per_class": self._n_support, "rho": -parts.pop("intercepts")}
 
     def decision_function(self, X):
-        """How each class, or each pair of classes, is decided at every row of X.
+        """Return the decision for each class, or for each pair of classes, at every row of X.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         return _native.rank_pairs(decisions) if self.decision_function_shape == "ovr" else decisions
 
     def predict(self, X):
-        """The class at every row of X: the one that most pairs decide for.
+        """Return the class of every row of X: the one that wins the most pairs.
 
         Parameters
         ----------
@@ -180,9 +180,9 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """The probability of each class at every row of X, where the model was fitted with ``probability=True``.
+        """Return the probability of each class at every row of X; requires a fit with ``probability=True``.
 
-        They come from decisions on rows that were held out, so the class of the largest one may differ from `predict`.
+        They are calibrated on held-out rows, so the class of the largest probability may differ from `predict`.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X):
-        """The logarithm of `predict_proba`.
+        """Return the logarithm of `predict_proba`.
 
         Returns
         -------
@@ -207,12 +207,12 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
 
     @property
     def probA_(self):
-        """a of the sigmoid 1/(1 + e^(af + b)) of each pair of classes, where ``probability=True``."""
+        """a of the sigmoid 1/(1 + e^(af + b)) of each pair of classes; empty if ``probability=False``."""
         return self._probA
 
     @property
     def probB_(self):
-        """b of the sigmoid 1/(1 + e^(af + b)) of each pair of classes, where ``probability=True``."""
+        """b of the sigmoid 1/(1 + e^(af + b)) of each pair of classes; empty if ``probability=False``."""
         return self._probB
 
     def _linear_weights(self):

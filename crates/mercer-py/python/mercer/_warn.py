@@ -1,4 +1,4 @@
-"""Warnings at the line of the user's that led to them."""
+"""Warnings attributed to the user's line that caused them."""
 
 import sys
 import warnings
@@ -10,7 +10,7 @@ _INSIDE = ("mercer.", "sklearn.", "joblib.")
 
 
 def warn(message, category=UserWarning):
-    """Warns at the line that called the package, directly or through a pipeline or a search."""
+    """Issue a warning at the line that called the package, directly or through a pipeline or a search."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
         level, frame = level + 1, frame.f_back

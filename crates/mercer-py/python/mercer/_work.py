@@ -8,7 +8,7 @@ from mercer import _native
 
 
 def threads(n_jobs):
-    """The number of threads for scikit-learn's ``n_jobs``; None is every core that this process may use."""
+    """Return the number of threads for scikit-learn's ``n_jobs``; None is every core that this process may use."""
     if n_jobs is None:
         return _share_of_worker()
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__"):
@@ -20,7 +20,7 @@ def threads(n_jobs):
 
 
 def _share_of_worker():
-    """The threads that a worker process of joblib is to use, so that the workers do not crowd one another out."""
+    """Return the number of threads for a joblib worker process, so that workers do not compete for cores."""
     processes = sys.modules.get("multiprocessing.process")
     if processes is None or processes.parent_process() is None:
         return None
@@ -30,7 +30,7 @@ def _share_of_worker():
 
 @contextmanager
 def job(n_jobs=None, verbose=0, seed=0, device="cpu"):
-    """The job that native calls take, with a progress bar around it where ``verbose`` asks for one."""
+    """Yield the job that native calls take, with a progress bar if ``verbose`` is set."""
     how = {"threads": threads(n_jobs), "progress": None, "seed": seed, "device": device}
     if not verbose:
         yield how
@@ -51,7 +51,7 @@ def _progress():
 
 
 class _Bar:
-    """A bar of tqdm for each stage."""
+    """Progress as one tqdm bar for each stage."""
 
     def __init__(self, tqdm):
         self._tqdm = tqdm
@@ -73,7 +73,7 @@ class _Bar:
 
 
 class _Lines:
-    """A line on standard error for each tenth of a stage: what there is without tqdm."""
+    """Progress as a line on standard error for each tenth of a stage, used without tqdm."""
 
     def __init__(self):
         self._last = None

@@ -40,16 +40,16 @@ class FeatureMap:
         self._native = _native.FeatureMap(str(text))
 
     def __call__(self, X, *, n_jobs=None, verbose=0):
-        """The features of each row of X: an ndarray of shape (n_samples, n_features)."""
+        """Return the features of each row of X, an ndarray of shape (n_samples, n_features)."""
         with job(n_jobs, verbose) as how:
             return self._native.transform(borrowable(as_matrix(X)), how)
 
     def count(self, n_columns):
-        """The number of features for this many columns."""
+        """Return the number of features for this many columns."""
         return self._native.count(n_columns)
 
     def names(self, columns):
-        """The names of the features, given the number of the columns or their names."""
+        """Return the names of the features, given the number of columns or their names."""
         names = [f"x{i}" for i in range(columns)] if isinstance(columns, Integral) else [str(c) for c in columns]
         return self._native.names(names)
 
@@ -76,7 +76,7 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
     ----------
     degree : int, default=3
     c : float, default=1
-        The constant of the kernel, 0 or more; 0 leaves the monomials of the full degree only. Plain monomials have none.
+        The constant of the kernel, 0 or more; 0 keeps only the monomials of full degree. Not used for plain monomials.
     weighted : bool, default=True
         False for plain monomials of degree up to `degree`, the constant first.
     n_jobs : int, default=None
@@ -117,7 +117,7 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
 
     @fitting
     def fit(self, X, y=None):
-        """Counts the features.
+        """Count the features.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
         Parameters
         ----------
         input_features : array-like of str, default=None
-            The names of the columns; None for those that `fit` has seen, or x0, x1, ….
+            The names of the columns; None for those seen by `fit`, or x0, x1, ….
 
         Returns
         -------
@@ -158,7 +158,7 @@ class PolynomialFeatureMap(TransformerMixin, Estimator):
         return np.array(self.feature_map_.names(_check_feature_names_in(self, input_features)), dtype=object)
 
     def save(self, path):
-        """A feature map alone is not a model.
+        """Raise ValueError: a feature map alone is not a model.
 
         Raises
         ------

@@ -27,28 +27,28 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
     Parameters
     ----------
     kernel : str, Kernel or kernel object, default=None
-        As in `GaussianProcessRegressor`; None is ``"rbf(sigma=1)"``, of which nothing is learnt.
+        As in `GaussianProcessRegressor`; None is ``"rbf(sigma=1)"``, with a fixed width.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
         How the likelihood is maximised, as in `GaussianProcessRegressor`.
     n_restarts_optimizer : int, default=0
-        Further searches, from random places within the bounds.
+        Further searches, from random points within the bounds.
     max_iter_predict : int, default=100
-        Newton steps at most, to find the mode of the posterior.
+        Maximum number of Newton steps for the mode of the posterior.
     warm_start : bool, default=False
-        Whether the search for a mode starts at the last one that was found.
+        Whether the search for a mode starts at the previous one.
     copy_X_train : bool, default=True
-        Whether the training rows that are kept are a copy.
+        Whether the stored training rows are a copy.
     random_state : int, RandomState instance or None, default=None
-        Places the restarts.
+        Seed of the restarts.
     multi_class : {"one_vs_rest", "one_vs_one", "softmax"}, default="one_vs_rest"
-        Several classes as two-class problems with a kernel each: every class against all others, or every pair (without
+        Treat several classes as two-class problems with a kernel each: every class against all others, or every pair (without
         probabilities); or as one problem with a latent function for each class and one kernel.
     n_jobs : int, default=None
         Threads; None for all cores.
     device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
         Where kernel values and factors are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         The fitted problem; for several classes without ``"softmax"``, its `estimators_` are the two-class problems. Each problem
         has `kernel_`, `X_train_`, `y_train_` (codes), `log_marginal_likelihood_value_`, and for two classes `L_`, `pi_` and `W_sr_`.
     kernel_ : kernel object or Kernel
-        The kernel with the hyper-parameters that were found; several in one object where there are several problems.
+        The kernel with the learnt hyper-parameters; a compound of the kernels if there are several problems.
     log_marginal_likelihood_value_ : float
-        That of the problem, or the mean over the problems.
+        The value of the problem, or the mean over the problems.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
@@ -112,7 +112,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
 
     @fitting
     def fit(self, X, y):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         codes = codes.astype(np.uintp)
         X = np.copy(X) if self.copy_X_train else X
         with self._fit_task(X, y):
-            self._admit(X)
+            self._check_kernel(X)
             if self.n_classes_ == 2 or self.multi_class == "softmax":
                 self.base_estimator_ = self._problem(X, codes, self.n_classes_)
                 self.log_marginal_likelihood_value_ = self.base_estimator_.log_marginal_likelihood_value_
@@ -184,7 +184,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         return _Problems(found, pairs)
 
     def predict(self, X):
-        """The class at every row of X.
+        """Return the class of every row of X.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         return self.classes_[base.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X):
-        """The probability of each class at every row of X.
+        """Return the probability of each class at every row of X.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         return self.base_estimator_.predict_proba(self._query(X))
 
     def latent_mean_and_variance(self, X):
-        """Mean and variance of the latent function of two classes.
+        """Return the mean and variance of the latent function of two classes.
 
         Parameters
         ----------
@@ -252,23 +252,23 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
         return _compound([problem.kernel_ for problem in base.estimators_])
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False, clone_kernel=True):
-        """The approximate log marginal likelihood of the training classes; the mean over several two-class problems.
+        """Return the approximate log marginal likelihood of the training classes; the mean over several two-class problems.
 
         Parameters
         ----------
         theta : array-like of shape (n_kernel_params,), default=None
-            Logarithms of the free hyper-parameters; None for those that were found. For several problems those of one kernel,
-            for all, or of every kernel one after the other.
+            Logarithms of the free hyper-parameters; None for the learnt ones. For several problems either those of one kernel,
+            used for all, or those of all kernels in order.
         eval_gradient : bool, default=False
-            Whether to return the gradient in theta as well; not for several problems.
+            Whether to return the gradient in theta as well; not supported for several problems.
         clone_kernel : bool, default=True
-            Whether `kernel_` stays as it is; else it is given `theta`.
+            Whether to work on a copy; otherwise `kernel_` is set to `theta`.
 
         Returns
         -------
         log_likelihood : float
         log_likelihood_gradient : ndarray of shape (n_kernel_params,)
-            Where `eval_gradient` asks for it.
+            Only if `eval_gradient` is True.
         """
         check_is_fitted(self)
         if theta is None:
@@ -295,11 +295,11 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
 
 
 class _Problem(GaussianProcess):
-    """One fit of Laplace's approximation to codes of classes."""
+    """Fit of Laplace's approximation to class codes."""
 
     _default_kernel = FIXED
 
-    #: Coefficients of the last mode.
+    #: Coefficients of the most recent mode.
     _last = None
 
     def __init__(self, **settings):
@@ -353,7 +353,7 @@ class _Problem(GaussianProcess):
         return self._kernel_matrix(self.kernel_, X, self.X_train_) @ self._coefficients
 
     def latent(self, X):
-        """Means and covariances of the latent functions."""
+        """Return means and covariances of the latent functions."""
         cross = np.ascontiguousarray(self._kernel_matrix(self.kernel_, X, self.X_train_))
         own = self._kernel_diagonal(self.kernel_, X)
         with self._job() as job:
@@ -384,7 +384,7 @@ class _Problems:
         return p / p.sum(axis=1, keepdims=True)
 
     def votes(self, X, classes):
-        """The pairs that each class wins, with the confidence of all pairs to decide between equals."""
+        """Return the number of pairs that each class wins, with the confidence of all pairs to break ties."""
         votes, confidence = np.zeros((2, len(X), classes))
         for (a, b), problem in zip(self.pairs, self.estimators_, strict=True):
             p = problem.predict_proba(X)[:, 1]
@@ -396,7 +396,7 @@ class _Problems:
 
 
 def _compound(kernels):
-    """The kernels in one object with a common theta: scikit-learn's own where they are its objects."""
+    """Return the kernels in one object with a common theta: scikit-learn's class for its own objects."""
     module = sys.modules.get("sklearn.gaussian_process.kernels")
     if module is not None and all(isinstance(kernel, module.Kernel) for kernel in kernels):
         return module.CompoundKernel(kernels)

@@ -25,39 +25,39 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
     kernel : str, Kernel or kernel object, default=None
         A text such as ``"?*rbf(sigma=[?]) + noise(value=?)"``, in which each ``?`` is learnt, one for each column in ``[?]``, and
         numbers stay as they are; a `mercer.Kernel`; or an object of ``sklearn.gaussian_process.kernels``, whose hyper-parameters
-        and bounds apply. Such an object is translated to text where it can be, and otherwise computes its matrices itself. None is
+        and bounds apply. Such an object is translated to text if possible, and computes its matrices itself otherwise. None is
         ``"?*rbf(sigma=?)"``, with both unknowns between 1e-5 and 1e5, starting at 1.
     alpha : float or ndarray of shape (n_samples,), default=1e-10
-        Added to the diagonal of the kernel matrix: the variance of noise in the targets, or what makes the matrix invertible.
+        Added to the diagonal of the kernel matrix: the variance of the noise in the targets, or a jitter that makes the matrix invertible.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
         How the likelihood is maximised. A function is called as ``optimizer(obj_func, initial_theta, bounds)`` and returns theta
-        and the value of ``obj_func`` there. None leaves the hyper-parameters as they are.
+        and the value of ``obj_func`` there. None keeps the hyper-parameters fixed.
     n_restarts_optimizer : int, default=0
-        Further searches, from random places within the bounds.
+        Further searches, from random points within the bounds.
     normalize_y : bool, default=False
-        Whether the targets are brought to mean 0 and variance 1 first.
+        Whether the targets are scaled to mean 0 and variance 1 first.
     copy_X_train : bool, default=True
         Whether `X_train_` is a copy.
     n_targets : int, default=None
-        Number of targets of samples from the prior, before a fit; a fit checks it.
+        Number of targets of samples drawn from the prior before a fit; a fit checks it.
     random_state : int, RandomState instance or None, default=None
-        Places the restarts.
+        Seed of the restarts.
     objective : {"likelihood", "loo"}, default="likelihood"
-        What hyper-parameters maximise: the marginal likelihood, or the density of each target given all others.
+        The objective of the hyper-parameters: the marginal likelihood, or the density of each target given all others.
     n_jobs : int, default=None
         Threads; None for all cores.
     device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
         Where kernel values and factors are computed; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
 
     Attributes
     ----------
     kernel_ : kernel object or Kernel
-        The kernel with the hyper-parameters that were found, and their logarithms as its `theta`.
+        The kernel with the learnt hyper-parameters; their logarithms are its `theta`.
     X_train_ : array-like of shape (n_samples, n_features) or list of objects
     y_train_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Targets, normalised where `normalize_y` says so.
+        Targets, normalised if `normalize_y`.
     L_ : ndarray of shape (n_samples, n_samples)
         The Cholesky factor of the kernel matrix plus `alpha`.
     alpha_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
@@ -121,7 +121,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
 
     @fitting
     def fit(self, X, y):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         with self._fit_task(X, y):
             self._normalise(y)
             self._check_noise(len(y))
-            self._admit(X)
+            self._check_kernel(X)
             self.X_train_ = np.copy(X) if self.copy_X_train else X
             self.kernel_ = self._start_kernel(X)
             if self.optimizer is not None and self.kernel_.n_dims > 0:
@@ -181,14 +181,14 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
             )
 
     def _objective(self, theta, eval_gradient):
-        """What `theta` maximises, and its gradient."""
+        """Return the objective that `theta` maximises, and its gradient."""
         found = self._likelihood(self._at(theta, clone_kernel=False), objective=self.objective)
         if found is None:
             return (-np.inf, np.zeros_like(theta)) if eval_gradient else -np.inf
         return (found["value"], found["gradient"]) if eval_gradient else found["value"]
 
     def _likelihood(self, kernel, objective=None, factor=False):
-        """The likelihood, or an objective with its derivative in theta; None where the matrix is not positive definite."""
+        """Return the likelihood, or an objective with its gradient in theta; None if the matrix is not positive definite."""
         X, targets = self.X_train_, self.y_train_.reshape(len(self.y_train_), -1)
         theta = np.asarray(kernel.theta, dtype=np.float64)
         noise = np.ascontiguousarray(np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), (len(targets),)))
@@ -200,12 +200,12 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         return found
 
     def log_marginal_likelihood(self, theta=None, eval_gradient=False, clone_kernel=True):
-        """The log marginal likelihood of the training targets.
+        """Return the log marginal likelihood of the training targets.
 
         Parameters
         ----------
         theta : array-like of shape (n_kernel_params,), default=None
-            Logarithms of the free hyper-parameters; None for those that were found.
+            Logarithms of the free hyper-parameters; None for the learnt ones.
         eval_gradient : bool, default=False
             Whether to return the gradient in theta as well.
         clone_kernel : bool, default=True
@@ -292,7 +292,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         }
 
     def _scaled(self, variance):
-        """Variances in the units of each target; without the last axis where there is one target."""
+        """Return variances in the units of each target, without the last axis if there is one target."""
         scaled = np.multiply.outer(variance, np.ravel(self._y_train_std) ** 2)
         return scaled[..., 0] if scaled.shape[-1] == 1 else scaled
 

@@ -53,9 +53,9 @@ class Kernel:
         return kernel
 
     def __call__(self, X, Z=None, *, n_jobs=None):
-        """The kernel matrix: k at every row of X and every row of Z (of X where Z is None).
+        """Return the kernel matrix: k at every row of X and every row of Z (of X if Z is None).
 
-        O(nmd) time. The answer has the precision of X: float32 rows give a float32 matrix.
+        O(nmd) time. The matrix has the precision of X: float32 rows give a float32 matrix.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Kernel:
             return self._native.matrix(X, Z, how)
 
     def diag(self, X, *, n_jobs=None):
-        """k(x, x) for every row x of X, in O(nd).
+        """Return k(x, x) for every row x of X, in O(nd).
 
         >>> Kernel("<x,z>^2").diag([[1.0, 2.0]])
         array([25.])
@@ -83,10 +83,10 @@ class Kernel:
             return self._native.diagonal(borrowable(X), how).astype(X.dtype, copy=False)
 
     def distance(self, X, Z=None, *, n_jobs=None):
-        """The distance that the kernel induces: √(k(x,x) − 2k(x,z) + k(z,z)) for every pair of rows.
+        """Return the distance that the kernel induces: √(k(x,x) − 2k(x,z) + k(z,z)) for every pair of rows.
 
         It is the distance between the images of x and z under the feature map of the kernel. The difference is taken
-        in double precision, and the answer has the precision of X.
+        in double precision, and the result has the precision of X.
         """
         X = as_matrix(X)
         rows, columns = _rows_and_columns(X, Z)
@@ -94,7 +94,7 @@ class Kernel:
             return self._native.distance(rows, columns, how).astype(X.dtype, copy=False)
 
     def operator(self, X, Z=None, *, n_jobs=None):
-        """The kernel matrix as a SciPy ``LinearOperator``: its products are computed in tiles, and it is never stored.
+        """Return the kernel matrix as a SciPy ``LinearOperator``, which computes products in tiles without storing the matrix.
 
         ``K @ v`` takes O(nmd) time and O(n + m) memory. SciPy's iterative solvers and eigenvalue routines take it.
 
@@ -125,12 +125,12 @@ class Kernel:
         return KernelOperator(Kernel._of(self._native), rows, columns, shape, n_jobs)
 
     def get_params(self, deep=True):
-        """The hyper-parameters, for searches such as scikit-learn's ``GridSearchCV`` over ``kernel__sigma``.
+        """Return the hyper-parameters, for searches such as scikit-learn's ``GridSearchCV`` over ``kernel__sigma``.
 
         Returns
         -------
         params : dict
-            A number, a list of one for each column, or the text of ``auto`` and ``?``, by name. The second ``sigma`` of a
+            By name, a number, a list of one for each column, or the text of ``auto`` or ``?``. The second ``sigma`` of a
             formula is ``sigma_2``, and so on.
 
         >>> Kernel("rbf(sigma=2) + matern(nu=1.5, length=3)").get_params()
@@ -139,7 +139,7 @@ class Kernel:
         return _hyper_parameters.read(str(self))
 
     def set_params(self, **params):
-        """Sets hyper-parameters of this kernel, by the names of `get_params`.
+        """Set hyper-parameters of this kernel, by the names of `get_params`.
 
         Returns
         -------
@@ -153,11 +153,11 @@ class Kernel:
         return self
 
     def __sklearn_clone__(self):
-        # set_params changes a kernel, so that two estimators must not share one.
+        # set_params changes a kernel, so two estimators must not share one.
         return Kernel._of(self._native)
 
     def features(self):
-        """The kernel's explicit feature map φ, with ⟨φ(x), φ(z)⟩ = k(x, z).
+        """Return the kernel's explicit feature map φ, with ⟨φ(x), φ(z)⟩ = k(x, z).
 
         Returns
         -------
@@ -181,14 +181,14 @@ class Kernel:
         return FeatureMap(self._native.features())
 
     def check(self, dim="any", domain="all"):
-        """Whether the formula is positive semidefinite, with a proof or a counter-example.
+        """Check whether the formula is positive semidefinite, with a proof or a counter-example.
 
         Parameters
         ----------
         dim : int or "any", default="any"
             The dimension of the points.
         domain : {"all", "ball:R", "sphere", "orthant", "box:a..b"}, default="all"
-            The set the points lie in: all of R^d, the closed ball of radius R, the unit sphere, all coordinates at
+            The set that contains the points: all of R^d, the closed ball of radius R, the unit sphere, all coordinates at
             least 0, or all coordinates between a and b.
 
         Returns
@@ -204,7 +204,7 @@ class Kernel:
         return Verdict(*self._native.check(str(dim), str(domain)))
 
     def resolve(self, X, *, random_state=0):
-        """The kernel with every ``auto`` replaced by its value for X.
+        """Return the kernel with every ``auto`` replaced by its value for X.
 
         >>> Kernel("rbf(sigma=auto)").resolve([[0.0], [3.0]])
         Kernel('rbf(sigma=3)')
@@ -217,7 +217,7 @@ class Kernel:
             return Kernel._of(self._native.resolve(borrowable(as_matrix(X)), how))
 
     def canonical(self):
-        """The kernel in canonical form, which equal kernels share up to rounding.
+        """Return the kernel in canonical form, which is the same for equal kernels up to rounding.
 
         >>> Kernel("exp(-|x-z|^2/(2*4))").canonical()
         Kernel('rbf(sigma=2)')

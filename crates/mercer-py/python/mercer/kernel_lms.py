@@ -126,7 +126,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -152,14 +152,14 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
             else:
                 parts, report = self._learn_weighted(X, targets, weights, names)
             self._keep(X, parts, report, flat=y.ndim == 1)
-            self._tell(report)
+            self._report_result(report)
             curve = report["facts"]["curve"]
             self.step_ = report["facts"]["step"]
             self.loss_curve_ = np.array([[p["epoch"], p["mse"], p["gradient"]] for p in curve], dtype=np.float64).reshape(-1, 3)
         return self
 
     def _learn_weighted(self, X, targets, weights, outputs):
-        """Trains with weights: on the kernel SKS and the targets Sy, S the roots of the weights, in O(n²) memory."""
+        """Train with weights: on the kernel SKS and the targets Sy, S the square roots of the weights, in O(n²) memory."""
         roots, settings, words = np.sqrt(weights), self._kernel_settings(), None
         basis = {"kernel": None, "domain": None, "shift": None}
         if self._choice.native is not None:
@@ -178,7 +178,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
     @available_if(_streams)
     @fitting
     def partial_fit(self, X, y, sample_weight=None):
-        """One pass over the rows in order: each becomes a centre whose coefficient is α times its error.
+        """Make one pass over the rows in order: each becomes a centre whose coefficient is α times its error.
 
         Continues from the previous state. The first call fixes the kernel. O(nd) time per row for n centres.
 
@@ -200,11 +200,11 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
             self._choose_kernel(X)
             self._basis = {"kernel": self._choice.native, "domain": None, "shift": None}
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            raise ValueError("partial_fit needs rows, which a precomputed kernel has not")
+            raise ValueError("partial_fit needs rows; it is not available with a precomputed kernel")
         self._choice.check(X)
         shape = y.shape[1:]
         if not first and self.dual_coef_.shape[1:] != shape:
-            raise ValueError(f"y has the shape {y.shape}, but the coefficients of the rows before {self.dual_coef_.shape}")
+            raise ValueError(f"y has shape {y.shape}, but the coefficients of the earlier rows have shape {self.dual_coef_.shape}")
         with self._job() as job:
             K = np.asarray(self._choice.matrix(X, None, job), dtype=np.float64)
         self._settle_step(K.diagonal().max() * weights.max())
@@ -228,7 +228,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
         return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _settle_step(self, largest):
-        """Sets `step_` for rows whose k(x,x), times their weight, is at most `largest`."""
+        """Set `step_` for rows whose k(x,x), times their weight, is at most `largest`."""
         if self.step == "auto":
             self.step_ = min(getattr(self, "step_", np.inf), 1 / largest if largest > 0 else 1.0)
         else:

@@ -133,7 +133,7 @@ class KernelLogisticRegression(KernelClassifier):
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class KernelLogisticRegression(KernelClassifier):
             weights = self._row_weights(codes, sample_weight)
             parts, report = self._learn(X, (codes, len(self.classes_)), weights)
             self._keep(X, parts, report)
-            self._tell(report)
+            self._report_result(report)
         return self
 
     def _check_solver(self):
@@ -178,14 +178,14 @@ class KernelLogisticRegression(KernelClassifier):
         }
 
     def _row_weights(self, codes, weights):
-        """The weights of the rows times those of their classes; None where all are 1."""
+        """Return the weights of the rows times those of their classes; None if all are 1."""
         if self.class_weight is None:
             return weights
         each = self._each_class_weight(np.bincount(codes.view(np.intp), weights, minlength=len(self.classes_)))
         return each[codes] if weights is None else each[codes] * weights
 
     def predict_proba(self, X):
-        """The probability of each class at every row of X.
+        """Return the probability of each class at every row of X.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class KernelLogisticRegression(KernelClassifier):
         return _native.probabilities(np.ascontiguousarray(decision.reshape(len(decision), -1)))
 
     def predict_log_proba(self, X):
-        """The logarithm of `predict_proba`.
+        """Return the logarithm of `predict_proba`.
 
         Returns
         -------

@@ -22,7 +22,7 @@ def _streams(perceptron):
 
 def _votes(perceptron):
     if not perceptron.vote:
-        raise AttributeError("probabilities are the shares of votes, which there are where vote=True")
+        raise AttributeError("predict_proba requires vote=True: the probabilities are shares of votes")
     return True
 
 
@@ -141,13 +141,13 @@ class KernelPerceptron(KernelClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # The last decision on classes that overlap is as good as its last rows.
+        # With overlapping classes, the last decision function depends mostly on the last rows.
         tags.classifier_tags.poor_score = self.budget is not None
         return tags
 
     @fitting
     def fit(self, X, y):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class KernelPerceptron(KernelClassifier):
                 self._kept, self.X_fit_ = parts, handed_back(parts["centres"], X)
             else:
                 self._keep(X, parts, report, own_centres=self.budget is not None)
-            self._tell(report)
+            self._report_result(report)
             facts = report["facts"]
             self.n_mistakes_, self.margin_, self.mistake_bound_ = (facts[k] for k in ("mistakes", "margin", "mistake_bound"))
         return self
@@ -197,7 +197,7 @@ class KernelPerceptron(KernelClassifier):
     @available_if(_streams)
     @fitting
     def partial_fit(self, X, y, classes=None):
-        """Learns from the rows of X in their order, within the ``budget``, continuing from the previous state.
+        """Learn from the rows of X in their order, within the ``budget``, continuing from the previous state.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class KernelPerceptron(KernelClassifier):
             self.n_mistakes_ = 0
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
-            raise ValueError(f"y contains classes that were not in the first call's: {unknown.tolist()}")
+            raise ValueError(f"y contains classes that were not in the first call: {unknown.tolist()}")
         codes = np.searchsorted(self.classes_, y).astype(np.uintp)
         settings, targets = self._kernel_settings(), (codes, len(self.classes_))
         with self._job() as job:
@@ -247,7 +247,7 @@ class KernelPerceptron(KernelClassifier):
             raise ValueError("vote=True keeps every mistaken row, so it has no budget; give one of them")
 
     def decision_function(self, X):
-        """f at every row of X; with votes, the share of the second class less that of the first, or the share of each class.
+        """Return f at every row of X; with votes, the share of the second class less that of the first, or that of each class.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class KernelPerceptron(KernelClassifier):
 
     @available_if(_votes)
     def predict_proba(self, X):
-        """The share of the votes for each class at every row of X; requires ``vote=True``.
+        """Return the share of the votes for each class at every row of X; requires ``vote=True``.
 
         Returns
         -------

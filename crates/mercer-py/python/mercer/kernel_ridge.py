@@ -1,4 +1,4 @@
-"""Kernel ridge regression: at once, in chunks, and in parts that are merged."""
+"""Kernel ridge regression: in one fit, in chunks, and in merged parts."""
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -41,19 +41,19 @@ class RidgeEstimator(MultiOutputMixin, RegressorMixin, KernelRegressor):
         super()._forget("quality_", *names)
 
     def _prepare(self, X, rows=None):
-        """The features of the approximation for so many rows, of which X is a sample; None where X is all of them."""
+        """Return the features of the approximation for `rows` rows, of which X is a sample; None if X is all of them."""
         with self._job() as job:
             return _native.prepare_features(self._kernel_settings(), borrowable(X), X.shape[0] if rows is None else rows, job)
 
     def _solve_sums(self, prepared, sums, X, alpha, names):
-        """The predictor from sums over features and its report; its quality is measured on X."""
+        """Return the predictor from sums over features and its report; its quality is measured on X."""
         rows = None if X is None else borrowable(X)
         settings = self._kernel_settings(**{"lambda": alpha.tolist()})
         with self._job() as job:
             return self._trained(_native.solve_sums(settings, prepared, sums, rows, names, job))
 
-    def _tell(self, report):
-        super()._tell(report)
+    def _report_result(self, report):
+        super()._report_result(report)
         facts = report["facts"]
         vars(self).pop("quality_", None)
         if "sizes" in facts:
@@ -104,7 +104,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         How the system is solved. ``"cholesky"`` factors K + αI in double precision, ``"mixed"`` in single precision and
         refines the answer to double precision (and factors in double precision where that fails). ``"primal"`` solves in
         the kernel's features, for kernels that have finitely many, such as ``linear`` and ``poly``. ``"cg"`` solves the full
-        problem by conjugate gradients, to `tol`, with K in 16 bits where n² bytes fit and on tiles where not; with
+        problem by conjugate gradients, to `tol`, with K in 16 bits if n² bytes fit into memory and in tiles otherwise; with
         ``approx="nystrom:M"`` it solves the one restricted to M landmarks. ``"auto"`` uses the fastest
         stable direct solver. The result is in double precision in all cases.
     bias : {"none", "centred", "column"}, default="none"
@@ -126,20 +126,20 @@ class KernelRidge(FileFits, RidgeEstimator):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        a, in double precision; from a primal solution it is (y − f)/α, each row times its weight. Of the landmarks
+        a, in double precision; from a primal solution it is (y − f)/α, each row times its weight. One row per landmark
         with ``approx="nystrom:M"``; not available with random features.
     coef_ : ndarray of shape (n_components,) or (n_components, n_targets)
         The weights of random features.
     intercept_ : float or ndarray of shape (n_targets,)
         The constant; 0 with ``bias="none"``.
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        The training data, not copied; the kernel matrix where it is precomputed; the landmarks with ``approx="nystrom:M"``.
+        The training data, not copied; the kernel matrix if precomputed; the landmarks with ``approx="nystrom:M"``.
     kernel_ : Kernel or None
         The kernel with every ``auto`` replaced by a number.
     n_iter_ : int
         Iterations of the solver; 1 for a direct one.
     residual_ : float or None
-        The relative residual of the system that was solved, where it is known.
+        The relative residual of the solved system, if known.
     approx_ : str or None
         The approximation that was used.
     quality_ : dict
@@ -181,7 +181,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         "max_iter": [at_least(1), None],
     }
 
-    #: The features and the sums over them that `partial_fit` continues from, and the parameters that they depend on.
+    #: The features and sums from which `partial_fit` continues, and the parameters on which they depend.
     _prepared = None
     _sums = None
     _settled = None
@@ -223,7 +223,7 @@ class KernelRidge(FileFits, RidgeEstimator):
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class KernelRidge(FileFits, RidgeEstimator):
             self._keep(X, parts, report, flat=y.ndim == 1)
             if isinstance(parts.get("features"), str):
                 self._expand(X, targets, alpha, weights)
-            self._tell(report)
+            self._report_result(report)
             self.residual_ = report.get("residual")
         return self
 
@@ -291,7 +291,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         return super()._is_random() or self.solver == "cg"
 
     def _solve(self, X, targets, alpha, weights, names):
-        """A direct solution; that of least squares where the matrix is singular, as in scikit-learn."""
+        """Solve directly; by least squares if the matrix is singular, as in scikit-learn."""
         settings = {"lambda": alpha.tolist(), "solver": self._direct_solver(X, alpha)}
         try:
             return self._learn(X, targets, weights, names, **settings)
@@ -302,7 +302,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         return self._least_squares(X, targets, alpha, weights, names)
 
     def _direct_solver(self, X, alpha):
-        """The name of the library's solver. Small problems stay dual: their coefficients are more accurate."""
+        """Return the name of the library's solver. Small problems stay dual, which gives more accurate coefficients."""
         if self.approx_ is not None:
             return "auto"
         native = self._choice.native
@@ -332,7 +332,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         return {**self._basis, "coefficients": dual, "intercepts": intercepts + means}, report
 
     def _solve_by_penalty(self, X, targets, alpha, weights, names):
-        """Conjugate gradients: for all targets of the same penalty at once."""
+        """Solve by conjugate gradients, for all targets of the same penalty at once."""
         if self._choice.native is None:
             raise ValueError(
                 "solver='cg' computes the kernel tile by tile, which a precomputed or callable kernel does not allow"
@@ -355,7 +355,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         return {**parts, "coefficients": dual, "intercepts": intercepts}, worst
 
     def _expand(self, X, targets, alpha, weights):
-        """The coefficients (y − f)/α of the rows, from a fit on the kernel's features."""
+        """Return the coefficients (y − f)/α of the rows, from a fit on the kernel's features."""
         del self.coef_
         dual = targets - self._outputs(X)
         dual = (dual if weights is None else weights[:, None] * dual) / alpha
@@ -370,13 +370,13 @@ class KernelRidge(FileFits, RidgeEstimator):
     # In chunks.
 
     def _settles(self):
-        """The parameters that the first `partial_fit` settles for the others."""
+        """Return the parameters that later calls of `partial_fit` must not change."""
         return repr((self.approx, self.kernel, self.bias))
 
     @available_if(_streams)
     @fitting
     def partial_fit(self, X, y, sample_weight=None):
-        """Adds rows to the normal equations and solves them. Fitting chunk by chunk gives the same model as fitting all rows at
+        """Add rows to the normal equations and solves them. Fitting chunk by chunk gives the same model as fitting all rows at
         once.
 
         Requires ``approx``. The first call fixes the features: ``auto`` in the kernel and landmarks are chosen from its rows.
@@ -394,9 +394,9 @@ class KernelRidge(FileFits, RidgeEstimator):
         self._check_parameters()
         first = self._sums is None
         if first and hasattr(self, "intercept_"):
-            warn("partial_fit begins anew: the rows that fit has seen are forgotten, as fit keeps nothing to go on from")
+            warn("partial_fit starts from scratch: fit stores no sums, so its rows are not included")
         if not first and self._settled != self._settles():
-            raise ValueError("approx, kernel or bias was changed after the first partial_fit; begin anew on a clone")
+            raise ValueError("approx, kernel or bias was changed after the first partial_fit; start again with a clone")
         X, y, targets, names = self._regression_input(X, y, reset=first)
         weights, alpha = self._weights(X, sample_weight), self._alphas(targets.shape[1])
         if first:
@@ -408,25 +408,25 @@ class KernelRidge(FileFits, RidgeEstimator):
         else:
             prepared = self._prepared
             if targets.shape[1] != self._sums.targets:
-                raise ValueError(f"y has {targets.shape[1]} targets, but the rows before had {self._sums.targets}")
+                raise ValueError(f"y has {targets.shape[1]} targets, but the earlier rows have {self._sums.targets}")
         with self._job() as job:
             (chunk,) = _native.sum_features(prepared, borrowable(X), targets, weights, None, job)
         if not first:
             chunk.merge(self._sums)
-        # The rows count, even where there are too few of them for an answer yet.
+        # The rows are counted even if there are too few of them to solve the system yet.
         self._prepared, self._sums, self.n_samples_seen_ = prepared, chunk, chunk.rows
         self._keep_sums(chunk, X, alpha, y.ndim == 1)
         return self
 
     def _keep_sums(self, sums, X, alpha, flat):
-        """Keeps the predictor from sums, its quality measured on X."""
+        """Store the predictor from sums, with its quality measured on X."""
         parts, report = self._solve_sums(self._prepared, sums, X, alpha, self._names)
         self._keep(getattr(self, "X_fit_", None) if X is None else X, parts, report, flat)
-        self._tell(report)
+        self._report_result(report)
         self.residual_ = report["residual"]
 
     def merge(self, other):
-        """Adds the rows that another estimator has seen in `partial_fit`, which gives the fit of the rows of both.
+        """Add the rows that another estimator has seen in `partial_fit`; the result is the fit to all of them.
 
         Both must have the same features: random features of the same kernel without ``auto`` and with the same integer as
         ``random_state``, or landmarks of copies of one estimator made after its first `partial_fit`.
@@ -442,7 +442,7 @@ class KernelRidge(FileFits, RidgeEstimator):
         for estimator in (self, other):
             check_is_fitted(estimator)
             if getattr(estimator, "_sums", None) is None:
-                raise ValueError("merge needs the sums over the rows, which partial_fit keeps and fit does not")
+                raise ValueError("merge needs the sums over the rows, which are stored by partial_fit but not by fit")
         if not _same(self._prepared, other._prepared):
             raise ValueError(
                 "merge needs the same features on both sides: the same approx and random_state and a kernel without auto, "
@@ -458,7 +458,7 @@ class KernelRidge(FileFits, RidgeEstimator):
 
 
 def _same(one, other):
-    """Whether two nests of dicts, tuples, arrays and words are equal."""
+    """Return whether two nested structures of dicts, tuples, arrays and strings are equal."""
     if isinstance(one, dict):
         return isinstance(other, dict) and one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
     if isinstance(one, tuple):

@@ -37,9 +37,9 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         `scoring` must be None. With an approximation, None is 5 folds, and ``"gcv"`` is an error.
     scoring : None, str or callable, default=None
         None is ``"neg_mean_squared_error"``; ``"neg_root_mean_squared_error"``, ``"neg_mean_absolute_error"``, ``"r2"``, or a
-        function of targets and predictions, more being better, which is given the weights of rows as ``sample_weight``. The score
-        is the mean over the folds, as in scikit-learn's searches; rows left out one at a time are scored all at once. With an
-        approximation it is one of the squared errors or ``"r2"``.
+        function of targets and predictions, more being better, which receives the weights of the rows as ``sample_weight``. The score
+        is the mean over the folds, as in scikit-learn's searches; with leave-one-out, all rows are scored together. With an
+        approximation it must be one of the squared errors or ``"r2"``.
     degree : float, default=3
     coef0 : float, default=1
     kernel_params : dict, default=None
@@ -137,7 +137,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Scores all candidates and fits the best one on all rows.
+        """Score all candidates and fits the best one on all rows.
 
         Parameters
         ----------
@@ -173,14 +173,14 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             else:
                 parts, report = self._solve_sums(*sums, X, np.array([self.alpha_]), names)
                 self._keep(X, parts, report, flat=y.ndim == 1)
-                self._tell(report)
+                self._report_result(report)
         return self
 
     def _alphas(self):
         return np.geomspace(1e-6, 1e3, 20) if self.alphas is None else self._numbers("alphas")
 
     def _scores(self, X, y, targets, weights, choices, alphas):
-        """One row per kernel, one column per α, more being better; no sums."""
+        """Return the scores, one row per kernel and one column per α, more being better; and no sums."""
         means, one = 0.0, None
         if self.bias == "column":
             # X and y are centred and 1 is added to the kernel.
@@ -188,7 +188,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
             means, one = np.average(targets, axis=0, weights=weights), _native.Kernel("1")
         folds = self._folds(X, y)
         if weights is not None and (weights == 0).any():
-            # What has no weight is neither trained on nor scored.
+            # Rows of weight 0 are neither trained on nor scored.
             kept = np.flatnonzero(weights)
             X = X[np.ix_(kept, kept)] if choices[0].native is None and self.kernel == "precomputed" else X[kept]
             targets, weights = targets[kept], weights[kept]
@@ -220,7 +220,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         return np.where(np.isfinite(scores), scores, -np.inf), None
 
     def _feature_scores(self, X, y, targets, weights, choices, alphas):
-        """The scores on features, as `_scores` has them; and the features and sums over all rows of the best."""
+        """Return the scores on features, as `_scores` does, and the features and the sums over all rows of the best kernel."""
         _summed_metric(self.scoring)
         if isinstance(self.cv, str) and self.cv == "gcv":
             raise ValueError(f"cv='gcv' needs the kernel matrix; with approx={self.approx_!r} use a number of folds")
@@ -251,7 +251,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         return scores, best[1]
 
     def _score_sums(self, sums, alphas, sizes, spreads):
-        """The score of each α from the sums over each fold, its weight and the spread of its targets."""
+        """Return the score of each α from the sums over each fold, its weight and the spread of its targets."""
         metric = _summed_metric(self.scoring)
         with self._job() as job:
             errors = _native.fold_errors(sums, alphas.tolist(), self.bias == "centred", job)
@@ -259,7 +259,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         return np.where(np.isfinite(scores), scores, -np.inf)
 
     def _folds(self, X, y, default=None):
-        """Each row's fold, or None for leave-one-out and generalised cross-validation; `default` is what cv=None stands for."""
+        """Return each row's fold, or None for leave-one-out and generalised cross-validation; `default` replaces cv=None."""
         cv, n = default if self.cv is None else self.cv, X.shape[0]
         if isinstance(cv, str) and cv == "gcv" and self.scoring is not None:
             raise ValueError(f"cv='gcv' has a score of its own: scoring must be None. Got {self.scoring!r} instead.")
@@ -274,7 +274,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
         else:
             folds = folds_of(cv, X, y)
         if isinstance(self.scoring, str) and self.scoring == "r2" and np.bincount(folds).min() < 2:
-            raise ValueError("scoring='r2' needs 2 rows or more in each fold, and there is a fold of 1")
+            raise ValueError("scoring='r2' needs 2 rows or more in each fold, but a fold has 1")
         return folds
 
     def _results(self, candidates, alphas, scores):
@@ -308,7 +308,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
 
 
 def _by_fold(metric, folds, y, f, weights):
-    """The mean of the metric over the folds, or the metric of all rows where there are none."""
+    """Return the mean of the metric over the folds, or the metric of all rows without folds."""
     if folds is None:
         return metric(y, f, weights)
     parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
@@ -316,7 +316,7 @@ def _by_fold(metric, folds, y, f, weights):
 
 
 def _metric(scoring):
-    """The function of targets, predictions and weights that `scoring` names."""
+    """Return the function of targets, predictions and weights that `scoring` names."""
     if callable(scoring):
         flat = lambda values: values[:, 0] if values.shape[1] == 1 else values
         given = lambda weights: {} if weights is None else {"sample_weight": weights}
@@ -334,8 +334,8 @@ def _metric(scoring):
 
 
 def _summed_metric(scoring):
-    """The function of squared errors (summed by weight: one row per penalty, one column per target), weight and spread of the
-    targets that `scoring` names."""
+    """Return the function of squared errors (weighted sums: one row per penalty, one column per target), weight and spread of
+    the targets that `scoring` names."""
     if callable(scoring) or scoring == "neg_mean_absolute_error":
         raise ValueError(
             f"scoring={scoring!r} needs every prediction, which sums over features do not have; with approx it is None, "
@@ -349,7 +349,7 @@ def _summed_metric(scoring):
 
 
 def _spread(y, weights, rows):
-    """Σw(y − ȳ)² of each target over some rows."""
+    """Return Σw(y − ȳ)² of each target over some rows."""
     y, weights = y[rows], None if weights is None else weights[rows]
     squares = (y - np.average(y, axis=0, weights=weights)) ** 2
     return squares.sum(axis=0) if weights is None else weights @ squares
@@ -366,6 +366,6 @@ def _r2(y, f, weights):
 
 
 def _explained(error, spread):
-    """1 − error/spread; of targets that do not vary 1 without an error, else 0, as in scikit-learn."""
+    """Return 1 − error/spread; for constant targets 1 if the error is 0, else 0, as in scikit-learn."""
     constant = spread == 0
     return np.where(constant, error == 0, 1 - error / np.where(constant, 1, spread))

@@ -53,7 +53,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
     """
 
     _method = "smoother"
-    #: The weights of the rows; None where all are 1.
+    #: The weights of the rows; None if all are 1.
     _weights = None
     _parameter_constraints = {
         **ON_DEVICE,
@@ -73,13 +73,13 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # A mean with the default width is too flat for most data: the width is to be chosen.
+        # With the default width the mean is too flat for most data, so the width should be chosen.
         tags.regressor_tags.poor_score = True
         return tags
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Stores the rows and their targets.
+        """Store the rows and their targets.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
 
     @fitting
     def partial_fit(self, X, y, sample_weight=None):
-        """Adds rows and their targets to the stored ones; the first call fixes the kernel, as `fit` does.
+        """Add rows and their targets to the stored ones; the first call fixes the kernel, as `fit` does.
 
         Parameters
         ----------
@@ -117,10 +117,10 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         if not hasattr(self, "X_fit_"):
             return self.fit(X, y, sample_weight)
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            raise ValueError("partial_fit needs rows, which a precomputed kernel has not")
+            raise ValueError("partial_fit needs rows; it is not available with a precomputed kernel")
         X, y, _, _ = self._regression_input(X, y, reset=False)
         if y.shape[1:] != self.y_fit_.shape[1:]:
-            raise ValueError(f"y has the shape {y.shape}, but the targets before had the shape {self.y_fit_.shape}")
+            raise ValueError(f"y has shape {y.shape}, but the earlier targets have shape {self.y_fit_.shape}")
         self._choice.check(X)
         before, weights = self._weights, self._check_weights(X, sample_weight)
         if before is not None or weights is not None:
@@ -135,11 +135,11 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
             return None
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not weights.any():
-            raise ValueError("sample_weight is 0 for every row: one at least must count")
+            raise ValueError("sample_weight is 0 for every row: at least one must be above 0")
         return weights
 
     def predict(self, X):
-        """The weighted mean at every row of X.
+        """Return the weighted mean at every row of X.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         return {"rows": borrowable(rows), "targets": targets, "rule": self._rule}
 
     def save(self, path):
-        """Writes the fitted model to a file that `mercer.load` and the command line read.
+        """Write the fitted model to a file that `mercer.load` and the command line read.
 
         Raises
         ------
@@ -184,7 +184,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
         """
         check_is_fitted(self)
         if self._weights is not None:
-            raise ValueError("a smoother with weights of the rows cannot be saved: the file has no place for them; pickle it")
+            raise ValueError("a smoother with sample weights cannot be saved: the file format does not store them; pickle it")
         super().save(path)
 
 

@@ -15,7 +15,7 @@ __all__ = ["Model", "load"]
 
 
 def load(path):
-    """Reads a model file written by Python or by the command line.
+    """Read a model file written by Python or by the command line.
 
     >>> import mercer, numpy as np, os, tempfile
     >>> X = np.arange(6.0).reshape(3, 2)
@@ -29,19 +29,19 @@ def load(path):
 
 
 def _content(name):
-    """A property that reads one of the model's numbers, None where it has no such number."""
+    """Return a property that reads one of the model's arrays or numbers, None if the model has no such entry."""
     return property(lambda self: self._contents.get(name))
 
 
 class Model:
-    """A trained model with all it needs to predict from raw data: made by `load`.
+    """A trained model that predicts from raw data, as returned by `load`.
 
-    Its numbers are attributes, copied when one of them is first read; those that its kind does not have are None. On rows x,
-    scaled as ``info["scaling"]`` says and less ``shift``, the outputs are ``intercepts`` plus
+    Its arrays are attributes, copied when first read; those that its kind of model does not have are None. For a row x,
+    scaled by ``info["scaling"]`` and less ``shift``, the outputs are ``intercepts`` plus
 
-    - Σᵢ ``coefficients[i]`` · kernel(``centres[i]``, x), of models on a kernel. The centres are the training rows, the support
+    - Σᵢ ``coefficients[i]`` · kernel(``centres[i]``, x), for models on a kernel. The centres are the training rows, the support
       vectors or the landmarks;
-    - Σⱼ ``coefficients[j]`` · φⱼ(x), of models on features: those that ``terms`` name, ``amplitudes`` · cos(``frequencies`` x +
+    - Σⱼ ``coefficients[j]`` · φⱼ(x), for models on features: those named by ``terms``, ``amplitudes`` · cos(``frequencies`` x +
       2π ``phases``), or kernel values with ``landmarks`` multiplied by the inverse of the triangle ``factor``.
 
     Attributes
@@ -49,12 +49,12 @@ class Model:
     kernel : Kernel or None
         The kernel, on scaled rows; None for a model without one.
     info : dict
-        What ``mercer info --json`` prints: method, settings, scaling, columns, report.
+        The output of ``mercer info --json``: method, settings, scaling, columns, report.
     outputs : list of str
         The names of the targets.
     classes_ : ndarray, for classifiers
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, where the model was trained on named columns
+    feature_names_in_ : ndarray of str, if the model was trained on named columns
     coefficients : ndarray of shape (n_terms, n_outputs)
         For support vector machines one column for each pair of classes, as ``mercer info --coefficients`` prints them.
     intercepts : ndarray of shape (n_outputs,)
@@ -62,24 +62,24 @@ class Model:
         For nearest neighbours and smoothers all training rows.
     shift : ndarray of shape (n_features,)
     n_support : ndarray of shape (n_classes,)
-        The number of support vectors of each class, in whose order they stand.
+        The number of support vectors of each class, in the order of the classes.
     terms : list of str
         The names of explicit features.
     frequencies : ndarray of shape (n_frequencies, n_features)
     phases : ndarray of shape (n_frequencies,)
-        In turns. None where each frequency has two features; all cosines then come before all sines.
+        In turns (1 is 2π). None if each frequency has two features; all cosines then come before all sines.
     amplitudes : ndarray of shape (n_frequencies,)
     landmarks : {ndarray, sparse array} of shape (n_landmarks, n_features)
     factor : ndarray of shape (n_landmarks, n_landmarks)
     targets : ndarray of shape (n_centres, n_outputs)
-        What nearest neighbours and smoothers average.
+        The targets that nearest neighbours and smoothers average.
     steps : ndarray of shape (n_steps, 4)
-        Of the voted perceptron: the centre of each step, its output, the amount that it adds there, and the votes of the
-        function with it.
+        For the voted perceptron: the centre of each step, its output, the amount that it adds there, and the votes of the
+        function after it.
     scales : ndarray of shape (n_outputs,)
-        Of Gaussian processes: what the targets were divided by.
+        For Gaussian processes: the divisors of the targets.
     noise : float
-        Of Gaussian processes: the variance of the noise, in units of the squared scales.
+        For Gaussian processes: the variance of the noise, in units of the squared scales.
     """
 
     def __init__(self, native):
@@ -130,19 +130,19 @@ class Model:
         return json.loads(self._native.info())
 
     def predict(self, X, *, return_std=False, n_jobs=None, verbose=0):
-        """The outputs, or the classes, at the rows of X, which are scaled as the training data were.
+        """Return the outputs, or the classes, at the rows of X, which are scaled like the training data.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         return_std : bool, default=False
-            Whether to return the standard deviations of the targets as well, of a Gaussian process for numbers.
+            Whether to return the standard deviations of the targets as well; for Gaussian process regression.
 
         Returns
         -------
-        y : ndarray of shape (n_samples,), or (n_samples, n_outputs) where there are several outputs
+        y : ndarray of shape (n_samples,), or (n_samples, n_outputs) for several outputs
         y_std : ndarray of the shape of y
-            Where `return_std` asks for it.
+            Only if `return_std` is True.
         """
         X, values = self._outputs(X, n_jobs, verbose)
         if hasattr(self, "classes_"):
@@ -156,7 +156,7 @@ class Model:
             return shaped(values), shaped(self._native.deviations(borrowable(X), how))
 
     def predict_proba(self, X, *, n_jobs=None, verbose=0):
-        """The probability of each class at the rows of X, for classifiers.
+        """Return the probability of each class at the rows of X, for classifiers.
 
         Returns
         -------
@@ -170,11 +170,11 @@ class Model:
         return shares
 
     def decision_function(self, X, *, n_jobs=None, verbose=0):
-        """The outputs that decide between the classes at the rows of X, for classifiers.
+        """Return the outputs that decide between the classes at the rows of X, for classifiers.
 
         Returns
         -------
-        f : ndarray of shape (n_samples,) where two classes have one, positive for the second; else (n_samples, n_classes)
+        f : ndarray of shape (n_samples,) for two classes with one output, positive for the second; else (n_samples, n_classes)
         """
         if not hasattr(self, "classes_"):
             raise AttributeError("decision_function is for classifiers")
@@ -184,14 +184,14 @@ class Model:
         return values[:, 0] if values.shape[1] == 1 else values
 
     def plot(self, X, y=None, *, ax=None):
-        """Draws the model over raw rows with matplotlib: its curve for one feature, contours for two, else predicted against
-        actual values; for a classifier, where each class wins over two features.
+        """Draw the model over raw rows with matplotlib: its curve for one feature, contours for two, else predicted against
+        actual values; for a classifier, the predicted class over two features.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), default=None
-            Their targets. More than two features need them.
+            Their targets; required for more than two features.
         ax : matplotlib Axes, default=None
             Where to draw; None for the current axes.
 
@@ -221,7 +221,7 @@ class Model:
             return X, self._native.predict(borrowable(X), how)
 
     def save(self, path):
-        """Writes the model to a file."""
+        """Write the model to a file."""
         self._native.save(os.fspath(path))
 
     def __repr__(self):

@@ -16,7 +16,7 @@ from mercer._warn import warn
 
 __all__ = ["KNeighborsClassifier", "KNeighborsRegressor"]
 
-#: Distances of SciPy, computed by it. They are between dense rows.
+#: Distances that SciPy computes, between dense rows.
 OF_SCIPY = (
     "braycurtis canberra correlation cosine dice hamming jaccard mahalanobis rogerstanimoto russellrao seuclidean "
     "sokalsneath sqeuclidean yule"
@@ -29,11 +29,11 @@ _PARAMETERS = """
         k.
     weights : {"uniform", "distance"}, callable or None, default="uniform"
         Weights of the neighbours: equal, or 1/distance (neighbours at distance 0 then take all the weight). A callable maps an
-        array of distances to one of weights; where it gives all neighbours of a query weight 0, a prediction is an error.
+        array of distances to one of weights; if it gives all neighbours of a query weight 0, a prediction is an error.
     algorithm : {"auto", "brute", "ball_tree", "kd_tree"}, default="auto"
-        Accepted as scikit-learn's; the search is always exact and over all rows.
+        Accepted for compatibility with scikit-learn; the search is always exact and over all rows.
     leaf_size : int, default=30
-        Accepted as scikit-learn's, and not used.
+        Accepted for compatibility with scikit-learn; not used.
     p : float, default=2
         The exponent of ``metric="minkowski"``: 1 is the Manhattan, 2 the Euclidean and ``inf`` the Chebyshev distance.
     metric : str, callable or DistanceMetric, default="minkowski"
@@ -47,14 +47,14 @@ _PARAMETERS = """
     n_jobs : int, default=None
         Number of threads; None uses all cores.
     device : {"cpu", "auto", "cuda", "cuda:N"}, default="cpu"
-        Where neighbours by the distances of native code are found; ``"auto"`` is the first GPU, or the CPU if there is none.
+        Where neighbours by a native distance are found; ``"auto"`` is the first GPU, or the CPU if there is none.
     verbose : int, default=0
         Shows progress if not 0.
 """
 
 
 class _KNeighbors(Estimator):
-    """What both estimators share: the rows, and the search among them."""
+    """Base of both estimators: the rows, and the search among them."""
 
     _parameter_constraints = {
         **ON_DEVICE,
@@ -123,7 +123,7 @@ class _KNeighbors(Estimator):
         self._fit_X, self._fit_method = X, "brute"
 
     def _settle_metric(self):
-        """Sets `effective_metric_` and `effective_metric_params_`."""
+        """Set `effective_metric_` and `effective_metric_params_`."""
         parameters = dict(self.metric_params or {})
         p = parameters.pop("p", self.p)
         if "p" in (self.metric_params or {}) and self.p is not None:
@@ -160,7 +160,7 @@ class _KNeighbors(Estimator):
             raise ValueError(f"Expected {name} > 0. Got {count}")
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
-        """The nearest rows of each row of X, nearest first; ties are resolved by row order.
+        """Return the nearest rows of each row of X, nearest first; ties are resolved by row order.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class _KNeighbors(Estimator):
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(self, X=None, n_neighbors=None, mode="connectivity"):
-        """The sparse matrix of neighbours: 1 (``mode="connectivity"``) or the distance (``"distance"``) at each.
+        """Return the sparse matrix of neighbours: 1 (``mode="connectivity"``) or the distance (``"distance"``) at each.
 
         Returns
         -------
@@ -212,7 +212,7 @@ class _KNeighbors(Estimator):
         return csr_matrix((values.ravel(), indices.ravel(), starts), shape=(len(indices), self.n_samples_fit_))
 
     def _neighbour_weights(self, distances):
-        """Weights of the neighbours, or None where they all count the same."""
+        """Return the weights of the neighbours, or None if they all count the same."""
         if callable(self.weights):
             weights = np.asarray(self.weights(distances), dtype=np.float64)
             if not weights.any(axis=1).all():
@@ -223,14 +223,14 @@ class _KNeighbors(Estimator):
             return weights
         if self.weights != "distance":
             return None
-        # Relative to the nearest row's, so that none of them overflows.
+        # Relative to the nearest row's weight, so that none overflows.
         nearest = distances[:, :1]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(distances == nearest, 1.0, nearest / distances)
 
     def _parts(self):
         if callable(self.weights):
-            raise ValueError("a model whose weights are a function cannot be saved; use 'uniform' or 'distance', or pickle it")
+            raise ValueError("a model with weights given by a function cannot be saved; use 'uniform' or 'distance', or pickle it")
         search = self._search()
         if not search.saveable:
             raise ValueError(
@@ -247,14 +247,14 @@ class _KNeighbors(Estimator):
 
 
 def _refuse_negative(X):
-    """Refuses distances below 0."""
+    """Raise ValueError for distances below 0."""
     entries = X.data if is_sparse(X) else X
     if (entries < 0).any():
         raise ValueError("Negative values in data passed to precomputed distance matrix.")
 
 
 def _without_self(distances, indices):
-    """Takes from each row its own number or, where duplicates pushed that out, its last neighbour."""
+    """Drop each row's own index from its neighbours or, if duplicates displaced it, its last neighbour."""
     own = indices == np.arange(len(indices))[:, None]
     own[~own.any(axis=1), -1] = True
     shape = (len(indices), indices.shape[1] - 1)
@@ -285,7 +285,7 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
 
     @fitting
     def fit(self, X, y):
-        """Stores the rows and their targets.
+        """Store the rows and their targets.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class KNeighborsRegressor(MultiOutputMixin, RegressorMixin, _KNeighbors):
         return self
 
     def predict(self, X):
-        """The mean of the neighbours' targets at every row of X (None: at the training rows, without themselves).
+        """Return the mean of the neighbours' targets at every row of X (None: at the training rows, without themselves).
 
         Returns
         -------
@@ -330,7 +330,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
     {_PARAMETERS}
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,), or a list of such where y has several columns
+    classes_ : ndarray of shape (n_classes,), or a list of arrays if y has several columns
     outputs_2d_ : bool
     effective_metric_ : str or callable
         The distance, ``minkowski`` by its simpler name where it has one.
@@ -355,7 +355,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
 
     @fitting
     def fit(self, X, y):
-        """Stores the rows and their classes.
+        """Store the rows and their classes.
 
         Parameters
         ----------
@@ -385,7 +385,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
         return self
 
     def predict(self, X):
-        """The class with the most votes at every row of X (None: at the training rows, without themselves).
+        """Return the class with the most votes at every row of X (None: at the training rows, without themselves).
 
         Returns
         -------
@@ -398,11 +398,11 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
         return np.stack(columns, axis=1)
 
     def predict_proba(self, X):
-        """The share of the votes of each class.
+        """Return the share of the votes of each class.
 
         Returns
         -------
-        p : ndarray of shape (n_queries, n_classes), or a list of such where y has several columns
+        p : ndarray of shape (n_queries, n_classes), or a list of arrays if y has several columns
         """
         distances, indices = self.kneighbors(X)
         weights = self._neighbour_weights(distances)
@@ -415,7 +415,7 @@ class KNeighborsClassifier(ClassifierMixin, _KNeighbors):
 
     def _targets(self):
         if self.outputs_2d_:
-            raise ValueError("a model file holds one target of classes; pickle an estimator with several")
+            raise ValueError("a model file holds only one classification target; pickle an estimator with several")
         return self._codes[:, 0].astype(np.uintp), len(self.classes_)
 
 

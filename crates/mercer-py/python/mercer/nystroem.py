@@ -15,14 +15,14 @@ from mercer.kernel import Kernel
 
 __all__ = ["Nystroem"]
 
-#: How landmarks are chosen, and what the native code calls it.
+#: The ways to choose landmarks, with their names in the native code.
 CHOICES = {"uniform": "uniform", "k-means++": "k_means_plus_plus", "rpcholesky": "randomly_pivoted"}
 
 
 class Nystroem(Components, KernelEstimator):
     """Features of a kernel from its values with a few landmarks: ⟨φ(x), φ(z)⟩ ≈ k(x, z), exact between landmarks.
 
-    φ(x) = N·k(x) with k(x) the kernel of x with each landmark and NᵀN the inverse of their kernel matrix.
+    φ(x) = N·k(x) with k(x) the kernel values of x with the landmarks and NᵀN the inverse of their kernel matrix.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Nystroem(Components, KernelEstimator):
         "landmarks": [one_of(*CHOICES), "array-like", "sparse matrix"],
     }
 
-    #: (places of the landmarks that add something, L with LLᵀ their kernel matrix), where N is L⁻¹.
+    #: (indices of the landmarks that are not redundant, L with LLᵀ their kernel matrix), if N is L⁻¹.
     _lower = None
 
     def __init__(
@@ -115,7 +115,7 @@ class Nystroem(Components, KernelEstimator):
 
     @fitting
     def fit(self, X, y=None):
-        """Chooses the landmarks and factors their kernel matrix.
+        """Choose the landmarks and factors their kernel matrix.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Nystroem(Components, KernelEstimator):
 
     @property
     def normalization_(self):
-        """N, computed anew at each call where L is kept in its place."""
+        """N, recomputed at each access if L is stored instead."""
         if self._lower is None:
             return self._normalization
         kept, lower = self._lower
@@ -203,7 +203,7 @@ class Nystroem(Components, KernelEstimator):
         return normalization
 
     def transform(self, X):
-        """The features of each row.
+        """Return the features of each row.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class Nystroem(Components, KernelEstimator):
         return padded
 
     def _with_landmarks(self, X, job):
-        """The kernel of each row with each landmark."""
+        """Return the kernel values of each row with each landmark."""
         choice = self._choice
         if isinstance(choice, Precomputed):
             return X[:, self.component_indices_]
@@ -240,8 +240,8 @@ class Nystroem(Components, KernelEstimator):
 
 
 def _symmetric_root(K):
-    """Q·sign(Λ)/√|Λ|·Qᵀ of K = QΛQᵀ: what K⁻¹ᐟ² is where K is positive definite. Eigenvalues within rounding count as 10⁻¹²
-    or as the rounding error of the kernel's precision, whichever is more."""
+    """Return Q·sign(Λ)/√|Λ|·Qᵀ of K = QΛQᵀ, which is K⁻¹ᐟ² if K is positive definite. Eigenvalues within rounding count as
+    10⁻¹² or as the rounding error of the kernel's precision, whichever is larger."""
     precision = np.finfo(K.dtype).eps if K.dtype == np.float32 else 1e-12
     K = np.asarray(K, dtype=np.float64)
     values, vectors = np.linalg.eigh((K + K.T) / 2)

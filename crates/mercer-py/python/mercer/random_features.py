@@ -97,7 +97,7 @@ class RandomFourierFeatures(Components, KernelEstimator):
 
     @fitting
     def fit(self, X, y=None):
-        """Draws the frequencies.
+        """Draw the frequencies.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class RandomFourierFeatures(Components, KernelEstimator):
         self._n_features_out = len(self.amplitudes_) * (2 if turns is None else 1)
 
     def transform(self, X):
-        """The features of each row.
+        """Return the features of each row.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class RBFSampler(Components, Estimator):
 
     @fitting
     def fit(self, X, y=None):
-        """Draws weights and offsets.
+        """Draw weights and offsets.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class RBFSampler(Components, Estimator):
         return self
 
     def transform(self, X):
-        """√(2/n_components)·cos(xW + b) for each row x.
+        """Return √(2/n_components)·cos(xW + b) for each row x.
 
         Parameters
         ----------

@@ -118,7 +118,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Scores all candidates and fits the best one on all rows.
+        """Score all candidates and fits the best one on all rows.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
         return {**super()._settings(), "C": self.C_}
 
     def _folds(self, X, y, codes):
-        """Each row's fold."""
+        """Return each row's fold."""
         cv, n = 5 if self.cv is None else self.cv, len(codes)
         if not isinstance(cv, Integral):
             folds = folds_of(cv, X, y)
@@ -169,7 +169,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
         return _native.stratified_folds(codes, int(cv))
 
     def _scores(self, X, candidates, costs, codes, folds, weights):
-        """The accuracy of each kernel with each C on each fold; −∞ where the kernel has no finite values."""
+        """Return the accuracy of each kernel with each C on each fold; −∞ for a kernel without finite values."""
         choices = [choice for choice, _ in candidates]
         problem = {
             "codes": codes,

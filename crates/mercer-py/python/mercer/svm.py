@@ -147,7 +147,7 @@ class SVC(SupportVectorClassifier):
         return super()._prepare(X, y, sample_weight)
 
     def _check_features(self):
-        """Refuses what machines on features do not have."""
+        """Raise ValueError for parameters that machines on features do not support."""
         by_pairs = self.decision_function_shape == "ovo"
         if self._check_approx() is not None:
             for name, asked in (("probability=True", self._wants_probabilities()), ("decision_function_shape='ovo'", by_pairs)):
@@ -242,11 +242,11 @@ class NuSVC(SupportVectorClassifier):
 
 
 class _Regression(RegressorMixin, SupportVectorMachine):
-    """What the two regressions share."""
+    """Base of the two regressions."""
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class _Regression(RegressorMixin, SupportVectorMachine):
         return self
 
     def predict(self, X):
-        """f at every row of X.
+        """Return f at every row of X.
 
         Parameters
         ----------
@@ -355,7 +355,7 @@ class SVR(_Regression):
 
 
 class NuSVR(_Regression):
-    """Support vector regression that finds the width of its tube: a fraction of at most ν of the rows lies outside.
+    """Support vector regression that learns the width of its tube: at most a fraction ν of the rows lies outside.
 
     Parameters
     ----------
@@ -479,7 +479,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
 
     @fitting
     def fit(self, X, y=None, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
@@ -502,10 +502,10 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         return self
 
     def _include_boundary(self, X):
-        """Lowers ρ, by less than the tolerance, so that the rows on the boundary are inside it.
+        """Lower ρ, by less than the tolerance, so that the rows on the boundary are inliers.
 
-        At the optimum the decision is 0 at the free support vectors. The solver finds it to within ``tol``, so its sign there
-        would be that of an error.
+        At the optimum the decision is 0 at the free support vectors. The solver finds it to within ``tol``, so without this step
+        its sign there would be that of the error.
         """
         if self.fit_status_ != 0 or not len(self.support_):
             return
@@ -520,7 +520,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
             self.intercept_ = self._intercept_.copy()
 
     def decision_function(self, X):
-        """Σᵢ aᵢ k(xᵢ, x) − ρ at every row of X: 0 or more for inliers, negative for outliers.
+        """Return Σᵢ aᵢ k(xᵢ, x) − ρ at every row of X: 0 or more for inliers, negative for outliers.
 
         Parameters
         ----------
@@ -534,7 +534,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         return self._outputs(self._check_rows(X))[:, 0]
 
     def score_samples(self, X):
-        """Σᵢ aᵢ k(xᵢ, x) at every row of X.
+        """Return Σᵢ aᵢ k(xᵢ, x) at every row of X.
 
         Returns
         -------
@@ -543,7 +543,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         return self.decision_function(X) + self.offset_
 
     def predict(self, X):
-        """1 for inliers, where the decision is 0 or more, and -1 for outliers, at every row of X.
+        """Return 1 for inliers (decision 0 or more) and -1 for outliers, at every row of X.
 
         Returns
         -------

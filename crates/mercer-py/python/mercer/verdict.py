@@ -1,4 +1,4 @@
-"""What is known of a formula: that it is a kernel, that it is not, or neither."""
+"""Result of a kernel check: the formula is a kernel, is not one, or is undecided."""
 
 import json
 
@@ -16,12 +16,12 @@ class Verdict:
     kernel, dim, domain
         The question.
     proof : dict or None
-        The rule that proves it, its reference, and the premises it rests on.
+        The rule that proves it, its reference and its premises.
     refutation : dict or None
         The points and weights whose quadratic form is negative, the theorem that rules the formula out,
         or the points at which it is undefined.
     evidence : dict or None
-        What was tried if neither was found.
+        What was tried, if neither was found.
     document : dict
         All that ``mercer check --json`` prints: in addition to the above, where known, ``parameter`` (the values of ``?``),
         ``largest_dim``, ``conditionally_positive_definite``, ``strictly_positive_definite``, ``characteristic``,

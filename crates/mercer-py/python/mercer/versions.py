@@ -1,4 +1,4 @@
-"""What a report of a problem should name: versions, threads and the machine."""
+"""Versions, threads and machine, for bug reports."""
 
 import platform
 import sys
@@ -6,12 +6,12 @@ from importlib.metadata import PackageNotFoundError, version
 
 __all__ = ["show_versions"]
 
-#: The packages that fits depend on, then those that some functions use.
+#: Required packages, then optional ones.
 _PACKAGES = ("mercer", "numpy", "scipy", "scikit-learn", "joblib", "pandas", "matplotlib", "tqdm")
 
 
 def show_versions():
-    """Prints the versions of mercer, Python and the packages around it, and what mercer found of the machine.
+    """Print the versions of mercer, Python and related packages, and the hardware that mercer detected.
 
     >>> import mercer
     >>> mercer.show_versions()  # doctest: +ELLIPSIS

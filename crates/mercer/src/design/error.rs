@@ -109,7 +109,7 @@ pub enum DesignError {
         /// The columns of the data.
         known: String,
     },
-    /// A name in a formula is the name of one column and stands for something else as well.
+    /// A name in a formula is ambiguous: it is the name of a column and also has another meaning.
     #[error(
         "`{name}` is the name of column {column} (counted from 0), but in a formula it stands for {meaning}; \
          put names of columns in backquotes, as in `{name}` between them"

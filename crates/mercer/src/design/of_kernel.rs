@@ -81,7 +81,7 @@ fn polynomial(expr: &Expr, columns: usize) -> Option<Vec<f64>> {
         }
         Expr::Pow(base, exponent) => {
             let (base, exponent) = (polynomial(base, columns)?, integer(constant(exponent)?)?);
-            // By repeated squaring: the degree is at most MAX_DEGREE, so this is a few thousand products at most.
+            // By repeated squaring: the degree is at most MAX_DEGREE, so this takes at most a few thousand products.
             let (mut power, mut square) = (vec![1.0], base);
             let mut left = exponent;
             while left > 0 {

@@ -88,7 +88,7 @@ pub fn fill_in_slices(
     watch: &dyn Watch,
     fill: impl Fn(Range<usize>, &mut [f64]) -> Result<(), DesignError> + Sync,
 ) -> Result<(), DesignError> {
-    /// Rows of a slice at most.
+    /// Maximum number of rows of a slice.
     const ROWS: usize = 1_024;
     assert_eq!(out.len(), rows.len() * width, "one row of {width} features per sample");
     let height = rows.len().div_ceil(16).clamp(1, ROWS);

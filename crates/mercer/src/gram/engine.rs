@@ -198,7 +198,7 @@ pub trait Resident: Any + Send + Sync {
 
     /// The `min(k, n)` samples nearest to each of `queries`; of equally distant ones those with the lowest numbers.
     ///
-    /// Distances are those of the plain formula in double precision, summed over the columns in their order, whatever the storage.
+    /// Distances are those of the plain formula in double precision, summed over the columns in their order, for any storage.
     /// O(mnd) time for m queries and n samples; O(mk) memory for the answer and O((m + n)d) for packed copies.
     ///
     /// ```

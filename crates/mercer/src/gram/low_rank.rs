@@ -51,7 +51,7 @@ pub trait LowRankFactor: Send + Sync {
     /// Chosen rows in double precision, one after the other.
     fn rows(&self, rows: &[usize]) -> Result<Vec<f64>, Stopped>;
 
-    /// Writes (K(:,S) − F F_Sᵀ)L⁻ᵀ beside F, and takes its squares from `residual`, the diagonal of K − FFᵀ.
+    /// Appends (K(:,S) − F F_Sᵀ)L⁻ᵀ to the columns of F, and subtracts its squares from `residual`, the diagonal of K − FFᵀ.
     fn extend(
         &mut self,
         gram: &dyn Gram,

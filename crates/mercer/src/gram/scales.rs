@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn coinciding_points_fall_back_to_what_differs() {
+    fn coinciding_points_fall_back_to_differing_ones() {
         let samples = dense(4, 1, &[2.0, 2.0, 2.0, 5.0]);
         assert!((SampleScales::new(&samples, &CpuEngine, 0).median_distance(None) - 3.0).abs() < 1e-12);
         assert_eq!(SampleScales::new(&dense(3, 1, &[2.0; 3]), &CpuEngine, 0).median_distance(None), 1.0);

@@ -286,7 +286,7 @@ mod tests {
     use crate::watch::Unwatched;
 
     #[test]
-    fn a_product_is_that_of_the_matrix() {
+    fn a_product_matches_the_matrix() {
         let n = PRODUCT_ROWS + 70;
         let entry = |i: usize, j: usize| 1.0 / (1.0 + (i as f64 - j as f64).abs());
         let gram = DenseGram::<f64>::new(n, (0..n * n).map(|k| entry(k / n, k % n)).collect::<Vec<_>>());

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_takes_its_default() {
+    fn omitted_settings_take_their_defaults() {
         let read = |text: &str| serde_json::from_str::<AnyLearner>(text);
         assert_eq!(read(r#"{"method": "logistic"}"#).unwrap(), Logistic::default().into());
         let svm = Svm::new(kernel(), Machine::Svc { c: 2.0 });

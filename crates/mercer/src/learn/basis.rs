@@ -70,7 +70,7 @@ impl<'a> Basis<'a> {
     /// double precision if the matrix is factored and a factor in double precision costs no more.
     ///
     /// # Errors
-    /// What the work returns; if the engine has no such matrix.
+    /// The errors of the work, and if the engine has no such matrix.
     pub fn with_gram<R>(
         &self,
         problem: &Problem<'_>,

@@ -106,7 +106,7 @@ impl<'a, L: FoldTrainer> ClassScorer<'a, L> {
         let needed = 24 * (rows as u64).saturating_mul(rows as u64);
         LearnError::check_memory(rows, KERNEL_MATRIX, needed, session.memory())?;
         let LeftOut::Parts(parts) = criterion.on(problem, session)? else {
-            return Err(LearnError::Unsupported("a classifier is judged by folds or held-out rows"));
+            return Err(LearnError::Unsupported("a classifier is scored by folds or held-out rows"));
         };
         let ((codes, classes), weights) = (problem.codes()?, problem.weights());
         Ok(Self {

@@ -196,7 +196,7 @@ pub(super) fn only_leave_one_out(
     problem.unweighted()?;
     match criterion.on(problem, session)? {
         LeftOut::EachRow => Ok(()),
-        _ => Err(LearnError::Unsupported("smoothers and neighbours are judged by leave-one-out")),
+        _ => Err(LearnError::Unsupported("smoothers and neighbours are scored by leave-one-out")),
     }
 }
 

@@ -287,7 +287,7 @@ mod tests {
         }
     }
     #[test]
-    fn chosen_rows_are_those_of_the_matrix() {
+    fn chosen_rows_match_the_matrix() {
         let (rows, width) = (700, 21);
         let entries: Vec<f64> = (0..rows * width).map(|k| (k * 7 % 11) as f64 - 5.0).collect();
         let matrix = Matrix::from_entries(rows, width, entries);

@@ -47,7 +47,7 @@ mod tests {
     use std::panic::catch_unwind;
 
     #[test]
-    fn memory_that_is_not_there_can_be_caught() {
+    fn failed_allocations_can_be_caught() {
         assert_eq!(zeroed::<f64>(3), [0.0; 3]);
         let panic = catch_unwind(|| zeroed::<f64>(usize::MAX / 16)).unwrap_err();
         let OutOfMemory { bytes } = *panic.downcast::<OutOfMemory>().unwrap();

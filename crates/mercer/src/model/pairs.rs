@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_vote_for_the_first_class() {
+    fn a_decision_of_zero_is_a_vote_for_the_first_class() {
         let per_class = one_vs_rest_decisions(&Matrix::from_entries(1, 1, vec![0.0]));
         assert_eq!(per_class.entries(), [1.0, 0.0]);
     }

@@ -110,7 +110,7 @@ impl Smoother<'_> {
         session.begin("far samples", far.len() as u64);
         for chunk in far.chunks((MOST_LOGARITHMS / n).max(1)) {
             session.check()?;
-            // In double precision whatever the data: the differences of large numbers count.
+            // In double precision for all data, since differences of large numbers matter.
             let queries = session.load(&self.queries.select(chunk).widened())?;
             let mut logarithms = vec![f64::NEG_INFINITY; chunk.len() * n];
             if let Some(logarithm) = &logarithm {
@@ -168,7 +168,7 @@ impl Smoother<'_> {
     }
 }
 
-/// The least sum of weights that is used directly: weights lost to underflow in tiles are negligible beside it.
+/// The least sum of weights that is used directly: weights lost to underflow in tiles are negligible compared with it.
 fn least_total(rows: &AnySamples<'_>, queries: &AnySamples<'_>) -> f64 {
     match (rows, queries) {
         (AnySamples::F32(_), AnySamples::F32(_)) => 1e-25,

@@ -132,7 +132,7 @@ impl Voted {
         };
         match () {
             () if self.classes < 2 => Some("fewer than two classes"),
-            () if !self.steps.iter().all(fits) => Some("a step at no centre or output of its own"),
+            () if !self.steps.iter().all(fits) => Some("a step with an invalid centre, output or amount"),
             () if self.steps.iter().all(|step| step.votes == 0) => Some("no votes"),
             () => None,
         }

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_on_from_the_curvature_of_a_smaller_objective() {
+    fn continues_from_the_curvature_of_a_smaller_objective() {
         let bounds = vec![(-5.0, 5.0); 5];
         let start = vec![-1.2, 1.0, -1.2, 1.0, -1.2];
         let options = Options { max_steps: 30, ..TIGHT };

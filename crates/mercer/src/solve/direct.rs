@@ -87,8 +87,8 @@ fn solve_double(
     if report.residual > TRUSTED_RESIDUAL {
         report.status = Status::Stagnated;
         report.reasons.push(format!(
-            "λ = {:e} is so small beside the kernel matrix that rounding leaves a relative residual of {:.1e}; use a larger λ or a \
-             narrower kernel",
+            "λ = {:e} is so small compared with the kernel matrix that rounding leaves a relative residual of {:.1e}; use a larger \
+             λ or a narrower kernel",
             system.lambda(),
             report.residual
         ));

@@ -384,7 +384,7 @@ mod tests {
     const THETA: [f64; 3] = [0.7, -0.2, -1.5];
 
     #[test]
-    fn the_bound_is_that_of_the_definition() {
+    fn the_bound_matches_the_definition() {
         for (m, outputs, weighted) in [(8, 1, false), (8, 2, true), (5, 1, true), (1, 3, false)] {
             let bound = Bound::at(
                 &of_inducing(&THETA, m),
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gradient_is_that_of_finite_differences() {
+    fn the_gradient_matches_finite_differences() {
         for (m, outputs, weighted) in [(8, 1, false), (6, 2, true)] {
             let bound = Bound::at(
                 &of_inducing(&THETA, m),

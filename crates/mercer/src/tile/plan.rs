@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_bound_is_computed_in_double_precision() {
+    fn statistics_without_a_bound_use_double_precision() {
         let tangent = Expr::Call(crate::kernel::Function::Tan, vec![Expr::Dot]);
         assert!(plan(&tangent, 0.0, 1.0).double);
     }

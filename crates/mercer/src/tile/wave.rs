@@ -331,7 +331,7 @@ mod tests {
         let (n, d, count) = (21, 5, 37);
         let entry = |i: usize| ((i * 2_654_435_761) % 1009) as f64 / 200.0 - 2.5;
         let x: Vec<f64> = (0..n * d).map(entry).collect();
-        // One frequency is so high that single precision would know nothing of its phase.
+        // One frequency is so high that its phase has no correct digits in single precision.
         let frequencies = Matrix::from_entries(
             count,
             d,

@@ -145,7 +145,7 @@ fn exact_objective(samples: &AnySamples<'_>, codes: &[usize], c: f64) -> f64 {
 
 /// One decision per class, each against all others, tells classes apart.
 #[test]
-fn several_classes_are_told_apart() {
+fn several_classes_are_distinguished() {
     let (samples, codes) = problem(400, 3);
     let svc = |approximation| Box::new(svc(approximation, 10.0));
     let learners: [Box<dyn Learner>; 3] = [

@@ -1,4 +1,4 @@
-//! Ridge regression on approximate features against the exact one, and what it refuses.
+//! Ridge regression on approximate features against the exact one, and refused settings.
 
 use std::slice;
 
@@ -117,7 +117,7 @@ fn all_landmarks_give_the_exact_fit() {
     assert!(matches!(fit.model.predictor, Predictor::Expansion(_)), "landmarks need no map in the model");
 }
 
-/// Chunks in any split, merged, give what one call gives.
+/// Chunks in any split, merged, give the result of one call.
 #[test]
 fn streaming_is_the_same_fit() {
     let (points, targets) = problem(300);
@@ -158,9 +158,9 @@ fn one_lambda_for_each_target() {
     }
 }
 
-/// What sums say of held-out rows is what predicting them says.
+/// Errors of held-out rows from sums equal those of their predictions.
 #[test]
-fn held_out_errors_are_those_of_predictions() {
+fn held_out_errors_match_predictions() {
     let (points, targets) = problem(200);
     let session = Session::default();
     let ridge = approx(Approximation::nystrom(30), 0.1);
@@ -197,7 +197,7 @@ fn held_out_errors_are_those_of_predictions() {
 /// The quality lines: more features, a smaller kernel error; the effective dimension is the trace; half the features is
 /// what a fit with half the landmarks gives.
 #[test]
-fn quality_is_what_it_says() {
+fn quality_agrees_with_refits() {
     let (points, targets) = problem(300);
     let samples = double(&points);
     let session = Session::default();
@@ -261,7 +261,7 @@ fn bad_input_is_named() {
     assert!(matches!(error, LearnError::Length { .. }));
 }
 
-/// A fitted model has its settings and how well the features do.
+/// A fitted model has its settings and the quality of the features.
 #[test]
 fn training_gives_the_fit_and_its_quality() {
     let (points, targets) = problem(120);
@@ -307,7 +307,7 @@ fn duplicate_landmarks_are_left_out() {
 }
 
 #[test]
-fn a_stop_is_a_stop() {
+fn a_stop_ends_the_fit() {
     struct Impatient;
     impl mercer::watch::Watch for Impatient {
         fn begin(&self, _: &str, _: u64) {}
@@ -376,7 +376,7 @@ fn passes_do_not_depend_on_the_number_of_threads() {
 /// Rows of one kind at the beginning and another at the end: a sample by chance still tells of both; one that does not must not
 /// lead to a wrong answer.
 #[test]
-fn a_sample_that_tells_nothing_is_no_harm() {
+fn an_uninformative_sample_does_no_harm() {
     let (mut points, targets) = problem(8_000);
     // All but a few rows are one point.
     points[150..].fill(0.25);

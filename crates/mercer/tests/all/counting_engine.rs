@@ -24,7 +24,7 @@ use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::{Stopped, Watch};
 
-/// How often each operation was called.
+/// The number of calls of each operation.
 #[derive(Debug, Default)]
 struct Calls {
     loads: AtomicU64,
@@ -336,7 +336,7 @@ fn kernel() -> Kernel {
     "rbf(sigma=0.7)".parse().unwrap()
 }
 
-/// What a learner makes of the data in a session, with every digit of every number.
+/// The result of a learner on the data in a session, with every digit of every number.
 type Fit = fn(&AnySamples<'_>, &AnySamples<'_>, &Session<'_>) -> String;
 
 /// A learner's model, report and predictions.

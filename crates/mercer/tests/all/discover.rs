@@ -1,4 +1,4 @@
-//! The search for a kernel: what it refuses, when it ends, and what it keeps.
+//! The search for a kernel: refused input, stopping, and the result.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -79,13 +79,13 @@ fn the_seed_decides_without_a_limit_on_time() {
     let found = run(Discover::default());
     assert_eq!(found, run(Discover::default()));
     assert!(!found.ended_early && found.winner().formula.text(1).contains("periodic"), "{found:?}");
-    // The first formula is tried whatever the limit.
+    // The first formula is tried for any limit.
     let hurried = run(Discover::default().seconds(Some(1e-9)));
     assert_eq!((hurried.tried, hurried.ladder.len(), hurried.ended_early), (1, 1, true));
 }
 
 #[test]
-fn what_has_nothing_to_discover_is_refused() {
+fn constant_targets_are_refused() {
     let session = Session::default();
     let (x, y) = months();
     let error = Discover::default().candidates(0).run(&Problem::new(x.view(), &y), &session).unwrap_err();

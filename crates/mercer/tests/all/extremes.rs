@@ -171,7 +171,7 @@ fn one_class_estimation_says_that_it_decides_nothing() {
 }
 
 #[test]
-fn a_penalty_that_is_lost_in_rounding_is_told() {
+fn a_penalty_that_is_lost_in_rounding_is_reported() {
     let x = dense(2, noise(200, 4));
     let y = Matrix::from_entries(100, 1, noise(100, 9));
     let report = |text: &str, lambda: f64| {
@@ -227,7 +227,7 @@ fn more_features_than_rows_are_solved_in_the_dual() {
     let fitted = Ridge::on(map("monomials(degree=40)")).lambda(1e-3).fit(&x, &y).unwrap();
     let report = fitted.report.clone().unwrap();
     assert!(report.solver.contains("dual") && report.residual < 1e-9, "{report:?}");
-    // Features of 1e30 beside features of 1 leave no digits: a warning or an error says so.
+    // Features of 1e30 next to features of 1 leave no correct digits, which gives a warning or an error.
     for size in [3.0, 6.0] {
         let far = dense(4, noise(480, 7).into_iter().map(|v| size * v).collect());
         match Ridge::on(map("monomials(degree=40)")).lambda(1e-3).fit(&far, &y) {
@@ -246,7 +246,7 @@ fn more_features_than_rows_are_solved_in_the_dual() {
             Err(error) => assert!(matches!(error, LearnError::Solve(SolveError::Overflow)), "{error}"),
         }
     }
-    // Both ways of the same problem agree, whatever the intercept, the weights and the number of λ.
+    // Primal and dual agree for every intercept, every weights and every number of λ.
     let weights: Vec<f64> = (0..40).map(|i| 0.5 + f64::from(i % 3)).collect();
     let (x, y) = (dense(3, noise(120, 2)), Matrix::from_entries(40, 2, noise(80, 6)));
     for intercept in
@@ -273,7 +273,7 @@ fn more_features_than_rows_are_solved_in_the_dual() {
 }
 
 #[test]
-fn the_number_of_penalties_is_told_beside_that_of_the_targets() {
+fn the_error_names_the_numbers_of_penalties_and_targets() {
     let (x, y) = (dense(1, noise(404, 4)), Matrix::from_entries(404, 2, noise(808, 9)));
     let error = Ridge::new(kernel("linear")).lambdas(vec![1.0; 3]).fit(&x, &y).unwrap_err();
     assert_eq!(

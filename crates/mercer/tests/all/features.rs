@@ -1,4 +1,4 @@
-//! Feature maps against their kernels: ⟨φ(x),φ(z)⟩ is what `kernel::eval` says, and texts mean what they say.
+//! Feature maps against their kernels: ⟨φ(x),φ(z)⟩ is the value of `kernel::eval`, and formulas evaluate as written.
 
 use mercer::data::{AnySamples, Samples};
 use mercer::design::{DesignError, FeatureMap, FeatureProblem};
@@ -86,7 +86,7 @@ proptest! {
         prop_assert!((attained - map.error_bound(norm(&x)).unwrap()).abs() <= 1e-13);
     }
 
-    /// No text makes the parser panic, and what it reads prints to what it reads again.
+    /// No text makes the parser panic, and a map that it reads is printed as a text that it reads again.
     #[test]
     fn any_text_is_read_or_refused(text in "[-x0-9a-z+*/^(),.=` éσ\u{0}-\u{1f}]{0,60}") {
         if let Ok(read) = text.parse::<FeatureMap>() {
@@ -141,7 +141,7 @@ fn the_taylor_error_goes_down_with_the_degree_and_up_with_the_radius() {
 }
 
 #[test]
-fn counts_are_exact_and_what_does_not_fit_is_refused_with_them() {
+fn counts_are_exact_and_given_when_a_map_is_refused() {
     assert_eq!(map("monomials(degree=5)").count(100).unwrap(), 96_560_646);
     assert_eq!(map("poly(degree=5)").count(100).unwrap(), 96_560_646);
     assert_eq!(map("poly(degree=2, c=0)").count(3).unwrap(), 6);
@@ -164,7 +164,7 @@ fn counts_are_exact_and_what_does_not_fit_is_refused_with_them() {
 }
 
 #[test]
-fn formulas_mean_what_they_say() {
+fn formulas_evaluate_as_written() {
     let x = [2.0, -3.0];
     let found = features(
         &map("x, x^2, log(abs(x)+1), x0*x1, x0 - x1 - 1, -x0^2, 2/x0/4, 2^-x0, max(x0, x1, 1), pi"),
@@ -180,7 +180,7 @@ fn formulas_mean_what_they_say() {
 }
 
 #[test]
-fn names_say_what_the_features_are() {
+fn names_describe_the_features() {
     let columns = ["a".to_owned(), "long name".to_owned()];
     let of = |text: &str| map(text).names(&columns).unwrap();
     assert_eq!(of("monomials(degree=2)"), ["1", "a", "`long name`", "a^2", "a*`long name`", "`long name`^2"]);
@@ -221,7 +221,7 @@ fn a_value_that_is_not_finite_names_the_feature_the_row_and_the_values() {
 }
 
 #[test]
-fn a_wrong_text_is_shown_with_the_place() {
+fn errors_in_a_text_show_the_position() {
     let error = |text: &str| text.parse::<FeatureMap>().unwrap_err();
     let shown = error("x, x^2 +, x0").to_string();
     assert_eq!(

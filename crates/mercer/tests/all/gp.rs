@@ -94,7 +94,7 @@ fn objective(which: GpObjective, a: &[Vec<f64>], y: &Matrix<f64>) -> f64 {
 }
 
 #[test]
-fn objectives_and_gradients_are_those_of_their_definitions() {
+fn objectives_and_gradients_match_their_definitions() {
     let (n, d) = (23, 2);
     let (x, all) = samples(n, d, 5);
     let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 3) as f64).collect();
@@ -150,7 +150,7 @@ fn process(model: &Model) -> &GaussianProcess {
 }
 
 #[test]
-fn means_deviations_and_covariances_are_those_of_conditioning() {
+fn means_deviations_and_covariances_match_conditioning() {
     let (n, d) = (31, 2);
     let (x, all) = samples(n, d, 8);
     let y = targets(&x, d, 2);
@@ -236,7 +236,7 @@ fn priors_pull_hyper_parameters() {
 }
 
 #[test]
-fn model_files_keep_the_variance_unless_told_otherwise() {
+fn model_files_keep_the_variance_by_default() {
     let (x, all) = samples(20, 2, 6);
     let y = targets(&x, 2, 1);
     let session = Session::default();
@@ -377,7 +377,7 @@ fn conjugate_gradients_give_the_mean_and_no_variance_that_is_too_small() {
 }
 
 #[test]
-fn auto_solves_by_what_is_affordable() {
+fn auto_chooses_an_affordable_solver() {
     let gp = Gp::default();
     let session = Session::default();
     let resolved = |gp: &Gp, rows: usize, session: &Session<'_>| {
@@ -386,7 +386,7 @@ fn auto_solves_by_what_is_affordable() {
     assert_eq!(resolved(&gp, 1_000, &session), gp);
     assert_eq!(resolved(&gp, 5_000, &session.with_memory(300 << 20)).solver, GpSolver::Cg);
     assert_eq!(resolved(&gp, 1_000_000, &session).inducing, Some(1_024));
-    // What only a factor can do, and what is asked for, stays.
+    // Settings that need a factor, and explicit solvers, are kept.
     for fixed in [
         gp.clone().solver(GpSolver::Cholesky),
         gp.clone().objective(GpObjective::LeaveOneOut),

@@ -47,7 +47,7 @@ fn classes_have_probabilities_that_survive_a_file() {
             right += usize::from(fitted.model.link().class(row) == code);
         }
         assert!(right >= 85, "{classes} classes: {right} of 90");
-        // The second column says nothing of the class.
+        // The second column does not determine the class.
         let parameters: Vec<Learnt> = fitted.facts.read("parameters").unwrap();
         assert!(parameters[2].value.0 > 2.0 * parameters[1].value.0, "{parameters:?}");
         let folder = tempfile::tempdir().unwrap();
@@ -60,7 +60,7 @@ fn classes_have_probabilities_that_survive_a_file() {
 }
 
 #[test]
-fn what_classes_have_no_use_for_is_refused() {
+fn settings_of_regression_are_refused_for_classes() {
     let (samples, session) = (rows(10), Session::default());
     let codes: Vec<usize> = (0..10).map(|i| i % 2).collect();
     let train = |gp: Gp, weights: Option<Vec<f64>>| {
@@ -239,7 +239,7 @@ fn rows_in_parts_give_the_process_of_all_rows() {
 }
 
 #[test]
-fn inducing_points_that_cannot_be_are_refused() {
+fn invalid_inducing_points_are_refused() {
     let (samples, targets) = regression(20);
     let session = Session::default();
     let problem = Problem::new(samples.view(), &targets);

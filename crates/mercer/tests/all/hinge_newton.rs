@@ -82,7 +82,7 @@ impl Problem {
 
 /// With fewer features than rows and with more, for weak and strong penalties; rows that count nothing among them.
 #[test]
-fn the_minimum_is_that_of_the_dual_problem() {
+fn the_minimum_matches_the_dual_problem() {
     for (rows, width, c) in [(200, 12, 0.1), (200, 12, 30.0), (120, 150, 0.1), (120, 150, 30.0)] {
         let problem = Problem::new(rows, width, c);
         let minimum = problem.minimum();
@@ -106,7 +106,7 @@ fn without_an_intercept() {
     }
 }
 
-/// What is reported bounds what is true, however early the work ends.
+/// The reported gap bounds the true one, however early the work ends.
 #[test]
 fn the_gap_is_a_bound_at_every_step() {
     let problem = Problem::new(160, 20, 3.0);

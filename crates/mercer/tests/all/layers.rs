@@ -1,4 +1,4 @@
-//! The crates and the modules in them stand in a fixed order, and each uses only what comes before it.
+//! The crates and their modules have a fixed order, and each uses only earlier ones.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! LIBSVM's model files: those in `data/libsvm` were written by LIBSVM 3.37, with what it says of twelve points.
+//! LIBSVM's model files: those in `data/libsvm` were written by LIBSVM 3.37, with its predictions for twelve points.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ fn decisions_labels_and_probabilities_are_libsvms() {
 }
 
 #[test]
-fn what_is_read_is_written_byte_for_byte() {
+fn models_are_written_back_byte_for_byte() {
     for name in MODELS {
         let read = model(name);
         assert_eq!(read.to_libsvm().unwrap(), text(name), "{name}");
@@ -121,7 +121,7 @@ fn every_cut_is_noticed() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn errors_name_the_line() {
     let whole = text("c_svc_rbf");
     let refused = |from: &str, to: &str, line: usize, reason: &str| {
         assert!(whole.contains(from), "{from}");
@@ -155,7 +155,7 @@ fn what_is_wrong_is_told_with_its_line() {
     );
 }
 
-/// What LIBSVM 3.37 writes, with `-b 1`, for rows of class 2 alone.
+/// The file that LIBSVM 3.37 writes, with `-b 1`, for rows of class 2 alone.
 const ONE_CLASS: &str = "svm_type c_svc\nkernel_type rbf\ngamma 0.5\nnr_class 1\ntotal_sv 0\nrho\nlabel 2\nprobA\nprobB\nnr_sv 0\nSV\n";
 
 #[test]
@@ -226,7 +226,7 @@ fn largest_difference(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
 }
 
 #[test]
-fn a_scaling_goes_into_the_support_vectors_where_that_is_exact() {
+fn a_scaling_is_folded_into_the_support_vectors_if_that_is_exact() {
     let same_width = Scaling::Standard { means: vec![1.0, -4.0], scales: vec![1.5, 1.5] };
     let unshifted = Scaling::Standard { means: vec![0.0, 0.0], scales: vec![0.5, 2.0] };
     let mut cases =
@@ -255,7 +255,7 @@ fn a_scaling_goes_into_the_support_vectors_where_that_is_exact() {
 }
 
 #[test]
-fn what_libsvm_cannot_say_is_refused() {
+fn models_that_libsvm_cannot_express_are_refused() {
     let refused = |model: &Model, reason: &str| {
         let error = model.to_libsvm().unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");

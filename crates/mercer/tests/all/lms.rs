@@ -109,7 +109,7 @@ fn weights_and_coefficients_predict_alike_after_every_epoch() {
 }
 
 #[test]
-fn the_first_steps_are_those_of_the_formula() {
+fn the_first_steps_match_the_formula() {
     // K = xxᵀ for x = (1, 2); y = (1, 1). Batch: β = αy, then α(2y − αKy) with Ky = (3, 6).
     let samples = dense(2, 1, vec![1.0, 2.0]);
     let y = Matrix::from_entries(2, 1, vec![1.0, 1.0]);

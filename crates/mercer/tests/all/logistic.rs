@@ -196,7 +196,7 @@ fn a_polynomial_kernel_is_logistic_regression_on_its_features() {
 }
 
 #[test]
-fn at_the_answer_the_objective_is_flat_and_the_residual_what_it_says() {
+fn the_gradient_vanishes_at_the_solution_and_agrees_with_the_residual() {
     let intercepts = [Intercept::Centred, Intercept::None];
     for (classes, intercept) in [2, 3].into_iter().flat_map(|classes| intercepts.map(|i| (classes, i))) {
         let problem = Problem::new(60, classes, 3);
@@ -328,7 +328,7 @@ fn every_way_to_the_minimum_ends_there() {
 }
 
 #[test]
-fn a_step_that_is_too_large_is_told() {
+fn a_step_that_is_too_large_is_reported() {
     let problem = Problem::new(40, 2, 6);
     let logistic = Logistic::new(kernel("rbf(sigma=1)")).solver(LogisticSolver::Gd).step(Step::Value(50.0));
     let error = problem.train(&logistic).unwrap_err();
@@ -385,7 +385,7 @@ fn a_path_gives_the_answers_of_each_lambda_in_fewer_steps() {
 }
 
 #[test]
-fn without_a_penalty_it_is_maximum_likelihood_or_says_that_there_is_none() {
+fn without_a_penalty_it_is_maximum_likelihood_or_an_error() {
     for classes in [2, 3] {
         let problem = Problem::new(90, classes, 10);
         let free = Logistic::new(kernel("linear")).lambda(0.0).tol(1e-7);
@@ -433,7 +433,7 @@ fn a_class_of_one_row_is_learnt() {
 }
 
 #[test]
-fn says_what_is_wrong_with_its_input() {
+fn invalid_input_is_reported() {
     let problem = Problem::new(20, 2, 13);
     let logistic = Logistic::new(kernel("linear"));
     let fit = |logistic: &Logistic, codes: &[usize], classes: usize, weights: Option<&[f64]>| {
@@ -492,7 +492,7 @@ fn stops_when_asked() {
 }
 
 #[test]
-fn out_of_iterations_is_a_status_and_no_error() {
+fn running_out_of_iterations_is_a_status_and_not_an_error() {
     let problem = Problem::new(60, 2, 15);
     let logistic = Logistic::new(kernel("rbf(sigma=1)")).lambda(0.01).max_iter(Some(1)).tol(1e-9);
     let resident = CpuEngine.load(&problem.samples()).unwrap();

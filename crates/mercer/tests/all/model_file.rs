@@ -1,4 +1,4 @@
-//! The model file: what is written is what is read, and nothing else is accepted.
+//! The model file: written models are read back unchanged, and nothing else is accepted.
 
 use std::path::Path;
 
@@ -96,7 +96,7 @@ fn every_model() -> Vec<Model> {
 }
 
 #[test]
-fn what_is_saved_is_what_is_loaded() {
+fn a_saved_model_is_loaded_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     for (i, model) in every_model().into_iter().enumerate() {
         let path = folder.path().join(format!("{i}.mercer"));

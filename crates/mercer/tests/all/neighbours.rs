@@ -1,4 +1,4 @@
-//! Nearest neighbours and the kernel smoother against what their definitions give, pair by pair.
+//! Nearest neighbours and the kernel smoother against their definitions, pair by pair.
 
 use std::sync::atomic::AtomicBool;
 
@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn neighbours_are_those_of_brute_force(
+    fn neighbours_match_brute_force(
         (n, m, d) in (1usize..400, 1usize..150, 1usize..12),
         // How many values there are (few make ties and duplicates), their scale and how far off they are.
         (values, scale, offset) in (2usize..200, prop::sample::select(vec![1e-20, 1.0, 1e3, 1e18]), prop::sample::select(vec![0.0, 1e5])),
@@ -136,7 +136,7 @@ proptest! {
 
     /// Enough rows and queries for them to be arranged by where they are.
     #[test]
-    fn arranged_neighbours_are_those_of_brute_force(
+    fn arranged_neighbours_match_brute_force(
         (n, m, d, k) in (1_024usize..2_500, 128usize..300, 1usize..6, 1usize..40),
         values in prop::sample::select(vec![1.0, 2.0, 9.0, 1e3, 1e9]),
         single in any::<bool>(),
@@ -178,7 +178,7 @@ fn all_rows_in_order_and_wide_sparse_rows() {
 }
 
 #[test]
-fn overflow_and_emptiness_are_no_panics() {
+fn overflow_and_empty_input_do_not_panic() {
     let rows = samples(1, &[1e200, -1e200, 3.0], Form::Double);
     let found = neighbours(&rows, &rows, 2, Metric::Euclidean, &Unwatched).unwrap();
     assert_eq!(found.rows, [0, 2, 1, 2, 2, 0]);
@@ -343,7 +343,7 @@ fn the_smoother_is_a_weighted_mean() {
 
 /// Far away the Gaussian's weights are exp((|x−z|² of the nearest − |x−z|²)/(2σ²)) relative to the nearest row's.
 #[test]
-fn far_samples_have_the_limit_as_their_answer() {
+fn far_samples_predict_the_limit() {
     for form in [Form::Double, Form::Single, Form::Sparse] {
         let x = samples(1, &[0.0, 1.0, -3.0, 1.0], form);
         let y = Matrix::from_entries(4, 1, vec![5.0, 2.0, 9.0, 4.0]);
@@ -401,7 +401,7 @@ fn a_stop_ends_the_work() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_settings_are_refused() {
     let (x, y) = (samples(2, &noise(20, 1), Form::Double), targets(10, 1, 2));
     let message = |error: LearnError| error.to_string();
     assert_eq!(message(Knn::new(0).fit(&x, &y).unwrap_err()), "k is 0; it must be 1 or more");

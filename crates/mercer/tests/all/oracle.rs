@@ -1,4 +1,4 @@
-//! Numbers to try things on, and slow, obvious ways to compute what is expected.
+//! Test data, and slow, obvious computations of the expected results.
 
 use mercer::data::{AnySamples, Matrix};
 use mercer::learn::{Fitted, LearnError, Learner, Problem};

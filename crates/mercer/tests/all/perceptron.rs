@@ -253,7 +253,7 @@ fn the_average_is_of_the_functions_after_each_visit() {
 }
 
 #[test]
-fn votes_are_those_of_the_functions_after_each_visit() {
+fn votes_match_the_functions_after_each_visit() {
     for classes in [2, 3] {
         let (x, codes) = separable(40, classes, 3);
         let perceptron = plain(Rule::Direct, false).passes(3).vote(true);
@@ -278,7 +278,7 @@ fn votes_are_those_of_the_functions_after_each_visit() {
 }
 
 #[test]
-fn a_kernel_separates_what_no_line_does() {
+fn a_kernel_separates_classes_that_no_line_separates() {
     // The corners of a square, crosswise.
     let x = Matrix::from_entries(4, 2, vec![-1.0, -1.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0]);
     let codes = [0, 0, 1, 1];
@@ -358,7 +358,7 @@ fn within_its_budget_a_stream_is_still_learnt() {
 }
 
 #[test]
-fn says_what_is_wrong_with_its_input() {
+fn invalid_input_is_reported() {
     let (x, codes) = separable(20, 2, 7);
     let perceptron = Perceptron::new(linear());
     let wrong = |codes: &[usize]| fit(&perceptron, &x, codes, 2).unwrap_err();

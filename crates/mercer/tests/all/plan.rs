@@ -1,4 +1,4 @@
-//! Plans: what they choose, what they say, and that their numbers move the right way.
+//! Plans: their choices, their text, and the direction in which their numbers change.
 
 use std::sync::atomic::AtomicBool;
 
@@ -29,7 +29,7 @@ fn ways(plan: &Plan) -> Vec<&Candidate> {
 }
 
 #[test]
-fn conjugate_gradients_store_the_matrix_in_16_bits_where_it_fits() {
+fn conjugate_gradients_store_the_matrix_in_16_bits_if_it_fits() {
     let cg = |budget: u64| {
         let plan = plan(RIDGE, 40_000, budget);
         let cg = ways(&plan).into_iter().find(|c| c.way == Way::ConjugateGradients).unwrap().clone();
@@ -131,7 +131,7 @@ fn any_shape_has_a_plan() {
 }
 
 #[test]
-fn samples_themselves_are_measured_on() {
+fn costs_are_measured_on_the_samples() {
     let n = 600;
     let indptr: Vec<usize> = (0..=n).collect();
     let indices: Vec<u32> = (0..n as u32).map(|i| i * 1_000).collect();
@@ -158,7 +158,7 @@ fn a_plan_is_a_document_and_a_table() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_said() {
+fn impossible_plans_are_reported() {
     let rbf = kernel("rbf(sigma=1)");
     let empty = Plan::for_shape(RIDGE, &rbf, shape(0, 5), &Session::default()).unwrap_err();
     assert_eq!(empty, PlanError::Empty { rows: 0, columns: 5, targets: 1 });

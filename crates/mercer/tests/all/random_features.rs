@@ -182,7 +182,7 @@ fn orthogonal_frequencies_are_orthogonal_in_blocks() {
 }
 
 #[test]
-fn a_constant_costs_one_frequency_and_has_no_error() {
+fn a_constant_costs_one_frequency_and_is_exact() {
     let samples = normal(50, 3, 4);
     let kernel: Kernel = "0.001*rbf + 1 + 2".parse().unwrap();
     let features = RandomSpec::new(kernel.clone(), 16, 0).draw(3).unwrap();
@@ -207,9 +207,9 @@ fn the_same_seed_gives_the_same_bits_on_any_number_of_threads() {
     assert!(one.0 != other);
 }
 
-/// Heavy tails have phases of a million turns; single precision alone would know nothing of them.
+/// Heavy tails have phases of a million turns, which have no correct digits in single precision.
 #[test]
-fn single_precision_features_are_those_of_double_precision() {
+fn single_precision_features_match_double_precision() {
     let entries: Vec<f32> = (0..200).map(|i| 50.0 + (i as f32).sin()).collect();
     let single = AnySamples::F32(Samples::dense(50, 4, entries.clone()).unwrap());
     let double: Vec<f64> = entries.iter().map(|v| f64::from(*v)).collect();
@@ -236,7 +236,7 @@ fn features_of_a_row_do_not_depend_on_its_neighbours() {
 }
 
 #[test]
-fn what_was_drawn_can_be_kept_as_text_or_as_matrices() {
+fn random_features_can_be_kept_as_text_or_as_matrices() {
     let spec = RandomSpec { form: Form::Shifted, ..spec("rq(alpha=2)", 33, Sampling::Plain, 4) };
     let text = serde_json::to_string(&spec).unwrap();
     let again: RandomSpec = serde_json::from_str(&text).unwrap();

@@ -204,7 +204,7 @@ fn a_hopeless_refinement_falls_back_to_double() {
 }
 
 #[test]
-fn a_singular_system_is_reported_with_its_rank_and_a_lambda_that_does() {
+fn a_singular_system_is_reported_with_its_rank_and_a_sufficient_lambda() {
     let mut entries = noise(20 * 2, 5);
     let repeated = entries[..10].to_vec();
     entries[10..20].copy_from_slice(&repeated);
@@ -220,7 +220,7 @@ fn a_singular_system_is_reported_with_its_rank_and_a_lambda_that_does() {
 }
 
 #[test]
-fn input_that_does_not_line_up_is_refused() {
+fn mismatched_input_is_refused() {
     let problem = problem(10);
     let ridge = Ridge::new(problem.kernel.clone());
     let refused =

@@ -264,7 +264,7 @@ fn landmarks_give_the_answer_of_nystrom_features() {
 
 /// Where λ is below the errors of single precision, steps are taken in double precision in the end.
 #[test]
-fn a_lambda_below_single_precision_is_solved_all_the_same() {
+fn a_lambda_below_single_precision_is_solved() {
     let (samples, targets, _) = data(300);
     for kernel in ["rbf(sigma=3)", "linear", "poly(degree=3)"] {
         let kernel: Kernel = kernel.parse().unwrap();

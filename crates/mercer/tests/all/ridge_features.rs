@@ -216,7 +216,7 @@ fn ill_conditioned_features_go_through_qr() {
     assert!(report.solver.starts_with("normal") && report.warnings.len() == 1, "{report:?}");
 }
 
-/// Features of very different size are no reason to call them dependent, nor for QR.
+/// Features of very different size are not reported as dependent, and need no QR.
 #[test]
 fn the_size_of_a_feature_does_not_matter() {
     let x = samples(50, 2, 9);
@@ -246,7 +246,7 @@ fn more_rows_than_a_block_and_any_number_of_threads_give_the_same_bits() {
 }
 
 #[test]
-fn the_cheaper_form_is_chosen_and_the_reason_told() {
+fn the_cheaper_form_is_chosen_and_the_reason_reported() {
     let kernel: Kernel = "poly(degree=2)".parse().unwrap();
     let many = RidgeSolver::Auto.choose(&kernel, 10_000, 5, 1 << 40);
     assert_eq!(many.features, Some(21));
@@ -303,7 +303,7 @@ fn bad_input_is_refused() {
 }
 
 #[test]
-fn a_model_refuses_samples_of_another_width_and_weights_that_do_not_fit() {
+fn a_model_refuses_samples_and_weights_of_the_wrong_size() {
     let (x, y) = (samples(30, 2, 1), targets(30, 1));
     let (mut model, _) = fit(&on("poly", 1.0), &x, &y, None).unwrap();
     let error = model.predict(&samples(3, 5, 1), &Session::default()).unwrap_err();

@@ -201,7 +201,7 @@ fn coefficients_are_the_closed_form() {
 }
 
 #[test]
-fn a_system_that_is_not_positive_definite_has_no_answer() {
+fn an_indefinite_system_is_an_error() {
     let mut case = Case::new(50, 0.3, false, true);
     let mut path = case.path(&[0.0, 1.0]);
     let found = path.leave_one_out(&Unwatched).unwrap();

@@ -79,7 +79,7 @@ fn a_stream_has_the_model_of_its_rows_in_memory() {
 }
 
 #[test]
-fn the_error_on_held_out_rows_is_that_of_a_fit_to_the_others() {
+fn the_error_on_held_out_rows_matches_a_fit_to_the_others() {
     let stream = passes(400, 1_000, 0.3);
     let fitted = ridge().train(&Problem::stream(&stream), &session()).unwrap();
     let (samples, targets) = rows(&stream, false).pop().unwrap();
@@ -120,7 +120,7 @@ impl Checkpoint for Kept {
 }
 
 #[test]
-fn a_pass_goes_on_from_its_checkpoint_to_the_same_bits() {
+fn a_pass_resumes_from_its_checkpoint_with_the_same_bits() {
     let stream = passes(500, 64, 0.2);
     let problem = Problem::stream(&stream);
     let whole = ridge().train(&problem, &session()).unwrap();
@@ -130,7 +130,7 @@ fn a_pass_goes_on_from_its_checkpoint_to_the_same_bits() {
     assert!(error.is_stop(), "{error}");
     assert_eq!(ridge().train(&problem, &resumed).unwrap(), whole);
     assert_eq!(kept.states.lock().unwrap().len(), 8, "no chunk was added twice");
-    // Another λ is other work, and a damaged state is of no use.
+    // A state for another λ, or a damaged state, is not used.
     let states = kept.states.lock().unwrap().len();
     ridge().lambda(1.0).train(&problem, &resumed).unwrap();
     assert_eq!(kept.states.lock().unwrap().len(), states + 8);
@@ -139,7 +139,7 @@ fn a_pass_goes_on_from_its_checkpoint_to_the_same_bits() {
 }
 
 #[test]
-fn what_needs_all_rows_refuses_a_stream() {
+fn methods_that_need_all_rows_refuse_a_stream() {
     let stream = passes(50, 64, 0.0);
     let problem = Problem::stream(&stream);
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
@@ -154,7 +154,7 @@ fn what_needs_all_rows_refuses_a_stream() {
 
 /// Every operation that reads rows in order, against the rows in memory.
 #[test]
-fn a_streamed_design_is_that_of_its_rows() {
+fn a_streamed_design_matches_its_rows() {
     let (stream, whole) = (passes(300, 64, 0.0), passes(300, 1_000, 0.0));
     let (samples, _) = rows(&whole, false).pop().unwrap();
     let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
@@ -194,7 +194,7 @@ fn a_streamed_design_is_that_of_its_rows() {
 }
 
 #[test]
-fn classifiers_learn_from_a_stream_what_they_learn_from_its_rows() {
+fn classifiers_learn_the_same_from_a_stream_and_from_its_rows() {
     let (stream, whole) = (passes(300, 64, 0.0), passes(300, 1_000, 0.0));
     let (samples, targets) = rows(&whole, false).pop().unwrap();
     let codes: Vec<usize> = (0..300).map(|i| usize::from(targets.row(i)[0] > 1.0)).collect();

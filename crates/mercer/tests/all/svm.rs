@@ -271,7 +271,7 @@ fn badly_conditioned_free_variables_do_not_take_millions_of_steps() {
 }
 
 #[test]
-fn small_caches_and_large_ones_give_one_answer() {
+fn small_and_large_caches_give_the_same_solution() {
     let (x, positive) = ring(1500, 2);
     let run = |cache| {
         let with = SvmSettings { cache: Some(cache), ..settings(1e-4) };
@@ -433,7 +433,7 @@ fn leaving_variables_out_changes_the_way_and_not_the_answer() {
         let (a, b) = (left_out.report.objective, all.report.objective);
         let allowed = left_out.report.gap.max(all.report.gap).max(1e-8 * (1.0 + b.abs()));
         assert!((a - b).abs() <= allowed && allowed < 1e-4 * (1.0 + b.abs()), "{a}, {b}: {allowed}");
-        // f is the matrix times β, whatever was left out on the way.
+        // f is the matrix times β, whatever shrinking has skipped.
         let beta = &left_out.beta;
         let again = qp.clone().starting_from(beta).unwrap();
         let checked = again.solve(&gram, None, &settings(2e-6), &Unwatched).unwrap();

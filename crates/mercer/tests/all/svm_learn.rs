@@ -1,4 +1,4 @@
-//! Support vector machines as learners: the layout of their answers and what they say of new points.
+//! Support vector machines as learners: the layout of their results, and predictions at new points.
 
 use crate::machines::{samples, vote};
 use mercer::data::{AnySamples, Samples};
@@ -29,7 +29,7 @@ fn fit(machine: Machine, x: &[f64], targets: Targets<'_>) -> Machines {
 }
 
 #[test]
-fn classes_are_told_apart_by_the_compact_layout() {
+fn classes_are_distinguished_by_the_compact_layout() {
     let (x, codes) = clusters();
     for machine in [Machine::Svc { c: 10.0 }, Machine::NuSvc { nu: 0.2 }] {
         let fitted = fit(machine, &x, Targets::codes(&codes, 3));
@@ -103,7 +103,7 @@ fn one_class_leaves_a_part_outside() {
     assert!(fitted.support.len() >= 9);
 }
 
-/// What the check of the kernel says is kept with the model and reported, whatever the machine.
+/// The verdict of the kernel check is stored in the model and reported, for every machine.
 #[test]
 fn the_verdict_on_the_kernel_is_kept() {
     let (x, codes) = clusters();

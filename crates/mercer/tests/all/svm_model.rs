@@ -1,4 +1,4 @@
-//! Support vector machines as models: what they say of points, what votes do with it, and what the file keeps.
+//! Support vector machines as models: decisions at points, votes, and the model file.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn by_definition(pairs: &Pairs, point: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn pairs_are_what_their_layout_says() {
+fn pairs_agree_with_their_layout() {
     let (samples, codes, found) = fitted();
     let Predictor::Pairs(pairs) = found.predictor(&samples) else { panic!("pairs of classes") };
     assert_eq!(pairs.fault(), None);
@@ -101,7 +101,7 @@ fn a_class_without_support_vectors_still_has_its_pairs() {
         .for_each(|(found, expected)| assert!((found - expected).abs() < 1e-12));
 }
 
-/// Two classes against each other are the same machine, whatever it is called.
+/// One machine per pair and one per class are the same machine for two classes.
 #[test]
 fn one_against_the_rest_of_two_is_the_pair_with_its_sign_turned() {
     let (samples, codes) = clusters();
@@ -159,7 +159,7 @@ fn sigmoids(count: usize) -> Calibration {
 }
 
 #[test]
-fn what_is_saved_is_what_is_loaded() {
+fn a_saved_model_is_loaded_unchanged() {
     for model in [model(pairs(), None), model(pairs(), Some(sigmoids(6)))] {
         let bytes = model.to_bytes().unwrap();
         let read = Model::from_bytes(&bytes, Path::new("m")).unwrap();

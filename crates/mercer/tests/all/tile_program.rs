@@ -1,4 +1,4 @@
-//! The public form of a compiled kernel says all that an engine needs: interpreted in plain scalar Rust, it is the kernel.
+//! The public form of a compiled kernel has all that an engine needs: interpreted in plain scalar Rust, it gives the kernel.
 
 use std::f64::consts::PI;
 

@@ -72,7 +72,7 @@ fn near(a: f64, b: f64, tolerance: f64) -> bool {
 }
 
 #[test]
-fn scores_are_those_of_fits_one_by_one() {
+fn scores_match_fits_one_by_one() {
     let problem = Regression::new(ROWS);
     let criteria = [
         Criterion::Folds(4),
@@ -104,7 +104,7 @@ fn scores_are_those_of_fits_one_by_one() {
     }
 }
 
-/// The model of a search is that of a fit with what it chose.
+/// The model of a search is that of a fit with the chosen settings.
 #[test]
 fn the_model_is_the_fit_with_the_best() {
     let problem = Regression::new(ROWS);
@@ -130,9 +130,9 @@ fn threads_do_not_change_a_bit() {
     assert_eq!(on(Some(1)), on(Some(4)));
 }
 
-/// What an interrupted search has tried is not tried again, and the answer is the same; so where nothing is left to try.
+/// A resumed search does not repeat its trials and gives the same result, also if no trials are left.
 #[test]
-fn a_search_goes_on_where_it_was() {
+fn an_interrupted_search_resumes() {
     let problem = Regression::new(ROWS);
     let tune = Tune {
         strategy: Some(Strategy::Grid { points: 3, refinements: 1 }),
@@ -236,7 +236,7 @@ fn chunks_give_what_rows_in_memory_give() {
 }
 
 #[test]
-fn a_failed_pass_is_told() {
+fn a_failed_pass_is_reported() {
     struct Broken<'a>(Chunks<'a>);
     impl Passes for Broken<'_> {
         fn survey(&self) -> &Survey {
@@ -256,7 +256,7 @@ fn a_failed_pass_is_told() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn unsupported_searches_are_refused() {
     let problem = Regression::new(ROWS);
     let fails = |tune: Tune<Ridge>| run(&problem, &tune, false).unwrap_err();
     let fourier = |criterion| fixed(Approximation::fourier(16), criterion);
@@ -296,7 +296,7 @@ fn what_cannot_be_is_refused() {
     assert!(folds.run(&problem.problem(false), &session().with_watch(&stop)).unwrap_err().is_stop());
 }
 
-/// λ = 0 has no fit where features are dependent, and the search goes on without it.
+/// With dependent features λ = 0 has no fit, and the search continues without it.
 #[test]
 fn a_lambda_without_a_fit_has_no_score() {
     let problem = Regression::new(ROWS);

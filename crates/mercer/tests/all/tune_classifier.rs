@@ -50,7 +50,7 @@ fn logistic(kernel: &str) -> Logistic {
 }
 
 #[test]
-fn scores_are_those_of_fits_without_the_fold() {
+fn scores_match_fits_without_the_fold() {
     let samples = samples();
     for classes in [2, 3] {
         let codes = codes(classes);
@@ -96,7 +96,7 @@ fn scores_are_those_of_fits_without_the_fold() {
 }
 
 #[test]
-fn a_class_of_one_row_is_wrong_where_it_is_left_out_and_nothing_fails() {
+fn a_class_of_one_row_is_wrong_when_it_is_left_out() {
     let mut codes = codes(2);
     codes[17] = 2;
     let tuned = run(&tune(logistic("rbf(sigma=1)"), Measure::LogLoss), &codes).unwrap();
@@ -120,7 +120,7 @@ fn a_weight_of_zero_takes_a_row_out_of_fits_and_scores() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused() {
+fn unsupported_scores_are_refused() {
     let codes = codes(2);
     let perceptron = Perceptron::new("rbf(sigma=1)".parse::<Kernel>().unwrap());
     let unjudged = |measure| run(&tune(perceptron.clone(), measure), &codes);

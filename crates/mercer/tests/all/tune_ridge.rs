@@ -18,7 +18,7 @@ fn session() -> Session<'static> {
     Session::default().with_seed(9)
 }
 
-/// What the learner predicts at `held` when it is trained on `train`.
+/// The predictions at `held` of the learner trained on `train`.
 fn predict(
     problem: &Regression,
     ridge: &Ridge,
@@ -87,7 +87,7 @@ fn ridge(kernel: &str) -> Tune<Ridge> {
 }
 
 #[test]
-fn scores_and_choice_are_those_of_refits() {
+fn scores_and_choice_match_refits() {
     let problem = Regression::new(ROWS);
     for criterion in criteria() {
         for (bias, weighted) in
@@ -188,7 +188,7 @@ fn a_choice_at_the_end_of_a_range_warns() {
 }
 
 #[test]
-fn what_cannot_be_tuned_is_refused_in_words() {
+fn unsupported_searches_are_refused_with_a_reason() {
     let problem = Regression::new(ROWS);
     let plain = ridge("rbf(sigma=?)");
     let run = |tune: &Tune<Ridge>, rows: &[usize], y: &Matrix<f64>| {

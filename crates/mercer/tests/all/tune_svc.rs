@@ -54,7 +54,7 @@ fn one_by_one(kernel: &Kernel, c: f64, x: &[f64], codes: &[usize], folds: &[usiz
 }
 
 #[test]
-fn every_score_is_that_of_machines_fitted_one_by_one() {
+fn every_score_matches_machines_fitted_one_by_one() {
     let (x, codes) = arms(180);
     let folds = stratify_folds(&codes, 4, Some(3)).unwrap();
     let kernels = [rbf(0.3), rbf(3.0), "poly(degree=2)".parse().unwrap()];
@@ -130,7 +130,7 @@ fn a_search_finds_the_width_of_the_arms_and_is_resumed() {
 }
 
 #[test]
-fn rows_of_no_weight_count_nowhere() {
+fn rows_of_weight_zero_have_no_effect() {
     let (x, codes) = arms(150);
     let folds = stratify_folds(&codes, 3, Some(1)).unwrap();
     let kept: Vec<usize> = (0..150).filter(|i| i % 5 != 2).collect();
@@ -169,7 +169,7 @@ fn a_path_has_the_answers_of_single_fits() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused_by_name() {
+fn invalid_searches_are_refused_by_name() {
     let (x, codes) = arms(30);
     let grid = |cs: &[f64], codes: &[usize], folds: &[usize]| {
         let tune = tune(rbf(1.0), folds);

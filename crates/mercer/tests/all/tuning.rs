@@ -106,7 +106,7 @@ pub fn tune_rows(
     tune.run(&Problem::new(x.view(), y), session)
 }
 
-/// Trials kept in memory, whatever search they are of.
+/// Trials in memory, of any search.
 #[derive(Default)]
 pub struct Kept {
     pub trials: Mutex<Option<Vec<u8>>>,

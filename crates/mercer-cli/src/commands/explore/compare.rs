@@ -86,7 +86,7 @@ fn side(prepared: &Prepared, grid: &Grid, session: &Session<'_>) -> Result<(Side
         None => Side { values: Some(short(&values)), decision: None, training },
         Some(_) => Side { values: None, decision: Some(Decision::of(&shown, grid, session)?), training },
     };
-    // A machine of pairs is positive for the first class, one on features for the second.
+    // The decision of a pairwise machine is positive for the first class, that of a machine on features for the second.
     let sign = if matches!(shown.model.predictor, Predictor::Pairs(_)) { -1.0 } else { 1.0 };
     Ok((side, values.into_iter().map(|value| sign * value).collect()))
 }

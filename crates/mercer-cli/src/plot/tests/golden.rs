@@ -1,6 +1,6 @@
 //! Each kind against a picture that was looked at.
 //!
-//! `MERCER_BLESS=1 cargo test -p mercer-cli golden` writes the pictures anew; with `MERCER_PICTURES=folder` they come as PNG too,
+//! `MERCER_BLESS=1 cargo test -p mercer-cli golden` rewrites the pictures; with `MERCER_PICTURES=folder` they are also written as PNG,
 //! to be looked at before the change is committed.
 
 use std::path::Path;

@@ -70,7 +70,7 @@ fn huge_tiny_and_far_values() {
 }
 
 #[test]
-fn what_is_not_a_number_is_refused_by_name() {
+fn non_finite_values_are_refused_by_name() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e305] {
         let error = with_points(vec![(0.1, 0.0), (0.2, bad)], vec![0.0, 1.0]).unwrap_err();
         assert!(

@@ -1,4 +1,4 @@
-//! The numbers in figures: marks are where the data say.
+//! The numbers in figures: marks are at the positions of the data.
 
 use super::samples;
 use crate::plot::figure::{Cell, Mark, Point, Symbol};
@@ -51,7 +51,7 @@ fn a_tube_is_epsilon_above_and_below_the_curve() {
 }
 
 #[test]
-fn the_valley_of_a_search_is_in_sight() {
+fn the_minimum_of_a_search_is_visible() {
     // An error of 10⁹ at one end would flatten the rest.
     let mut search: Tuning = samples::tuning(true);
     search.validation[0] = Some(1e9);

@@ -1,4 +1,4 @@
-//! PDF documents: their objects are where the table says, and their words and shapes are those of the scene.
+//! PDF documents: the table has the offsets of their objects, and their words and shapes are those of the scene.
 
 use std::collections::BTreeMap;
 use std::io::Read;

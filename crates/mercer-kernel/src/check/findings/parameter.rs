@@ -115,7 +115,7 @@ fn askey(about: About<'_>) -> Option<Ranges> {
 /// exp(−c|x−z|^?), c > 0: a kernel exactly where ? ≤ 2.
 fn stretched(about: About<'_>) -> Option<Ranges> {
     let Formula::Call(Function::Exp, args) = about.formula else { return None };
-    // ⟨x,z⟩ stands for |x−z|^? below, so it must not occur itself.
+    // ⟨x,z⟩ replaces |x−z|^? below, so it must not occur itself.
     if has_dot(&args[0]) {
         return None;
     }

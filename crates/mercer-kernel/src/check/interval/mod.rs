@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn undefined_is_told_from_unknown() {
+    fn undefined_is_distinguished_from_unknown() {
         let zero = Interval::integer(0, 64);
         let one = Interval::integer(1, 64);
         assert!(matches!(one.div(&zero), Err(Fault::Undefined(_))));

@@ -7,7 +7,7 @@ use num_traits::{One, Signed, Zero};
 use crate::check::exact::{Q, as_integer};
 use crate::check::form::{Atom, Form, Monomial, Space};
 
-/// `form` as a function of t, where t stands for `base`; `None` where something else of the points remains.
+/// `form` as a function of t = `base`; `None` if it depends on the points in another way.
 pub fn as_function_of(form: &Form, base: &Form, space: &Space) -> Option<Form> {
     if let Some(function) = affine_in(form, base) {
         return Some(function);

@@ -20,7 +20,7 @@ use crate::check::steps;
 /// The highest dimension with an explicit density.
 const HIGHEST_DIM: usize = 41;
 
-/// The function minus its limit, which has a density; the limit is a kernel of its own where it is ≥ 0.
+/// The function minus its limit, which has a density; the limit itself is a kernel if it is ≥ 0.
 fn read(form: &Form, space: &Space) -> Option<(usize, Q, Piecewise)> {
     let (cols, function) = piecewise::read(form)?;
     let d = space.width(&cols).filter(|d| *d <= HIGHEST_DIM)?;
@@ -69,7 +69,7 @@ pub(super) fn wendland(form: &Form) -> Option<(Cols, Q, i64)> {
         if power == *p && first.is_positive() && degree > 0 {
             return Some((cols, int(degree as i64), k));
         }
-        // p′ has no constant term, and what is left stays continuous at the end.
+        // p′ has no constant term, and the remainder stays continuous at the end.
         let lowered: Polynomial = p.iter().enumerate().skip(2).map(|(n, c)| -c * int(n as i64)).collect();
         if p.get(1).is_some_and(|c| !c.is_zero()) || !polynomial::at(&lowered, &end).is_zero() {
             return None;

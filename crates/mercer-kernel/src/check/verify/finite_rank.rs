@@ -56,7 +56,7 @@ pub fn check(form: &Form, space: &Space) -> Result<(), String> {
     eliminate(matrix)
 }
 
-/// Symmetric elimination: pivots ≥ 0, and nothing beside a pivot 0.
+/// Symmetric elimination, which requires pivots ≥ 0 and zero rows at zero pivots.
 pub(super) fn eliminate(mut matrix: Vec<Vec<Q>>) -> Result<(), String> {
     let n = matrix.len();
     for k in 0..n {

@@ -193,7 +193,7 @@ pub(super) fn is_monotone_of_extremum(form: &Form, space: &Space) -> bool {
     [Fun::Min, Fun::Max].into_iter().any(|fun| {
         let Some(args) = sole_extremum(form, fun) else { return false };
         let Some(args) = symmetric(&args, space) else { return false };
-        // A distance stands for the extremum: it has all values ≥ 0.
+        // A distance replaces the extremum: it takes all values ≥ 0.
         let everywhere = Space { domain: Domain::All, ..*space };
         let is_monotone = polya::is_monotone(&with_distance(form, fun), &everywhere, fun == Fun::Min);
         is_monotone && args.iter().all(|a| Range::of(a, space).is_nonnegative())

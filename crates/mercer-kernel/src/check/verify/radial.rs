@@ -44,7 +44,7 @@ pub fn bounded_bernstein(form: &Form, as_kernel: bool) -> bool {
 }
 
 /// Whether a radial form is a signed mixture of Gaussians with a negative weight on one of them. The mixture of a radial
-/// kernel in every dimension is unique and has none.
+/// kernel in every dimension is unique and has no such term.
 pub fn has_negative_atom(form: &Form) -> bool {
     let mut cols: Option<Cols> = None;
     let mut negative = false;
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_product_of_two_maxima_is_no_wendland_function() {
+    fn a_product_of_two_maxima_is_not_a_wendland_function() {
         let distance = Atom::Distance(None);
         let line = Form::constant(int(1)).sub(&Form::atom(distance.clone()));
         let first = Atom::Call(Fun::Max, vec![Form::zero(), line.clone()]);

@@ -498,7 +498,7 @@ fn of_atom(atom: &Atom, space: &Space) -> Range {
         Atom::NormX(cols) | Atom::NormZ(cols) if space.on_sphere(cols) => Range::point(&Q::one()),
         Atom::NormX(_) | Atom::NormZ(_) => up_to(radius),
         Atom::Named(kernel) => {
-            // A constant has a form of its own; the double that stands for it here may lie beside it.
+            // A constant has its own form; the double used for it here may differ from it.
             let range = kernel.named.family.range(&kernel.named, space).filter(|(low, high)| low < high);
             range.map_or(Range::EVERYTHING, |(low, high)| Range {
                 lo: Q::from_float(low),

@@ -25,7 +25,7 @@ pub enum Node {
     Open(usize),
 }
 
-/// The number that a text of digits, a point, an exponent and at most one fraction bar stands for.
+/// The value of a text of digits, a point, an exponent and at most one fraction bar.
 pub fn number(text: &str) -> BigRational {
     if let Some((n, d)) = text.split_once('/') {
         return number(n) / number(d);

@@ -378,7 +378,7 @@ fn no_verdict_is_false() {
     assert!(10 * decided > 5 * count && 10 * seen.proven as u64 > count, "{seen:?} of {count}");
 }
 
-/// Formulas that were once decided wrongly, each with what is true of it.
+/// Formulas that were once decided wrongly, each with its correct verdict.
 #[test]
 fn false_verdicts_of_the_past() {
     let question = |line: &str| {

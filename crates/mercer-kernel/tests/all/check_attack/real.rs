@@ -4,12 +4,12 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// Why there is no value.
+/// The reason for a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
-    /// The function has none there.
+    /// The function has no value there.
     Undefined,
-    /// It is too large, or too close to where the function has none, for this arithmetic.
+    /// It is too large, or too close to a point without a value, for this arithmetic.
     Beyond,
 }
 

@@ -1,9 +1,9 @@
 """Kernel machines on a Dask cluster: the estimators of mercer for dask arrays and data frames.
 
-Every partition is summed up where it is, the sums are added in the order of the partitions, and mercer's own solvers find the answer
-from them on the client. The same partitions give the same bits whatever the number of workers.
+Workers compute sums over their partitions, the sums are added in the order of the partitions, and mercer's solvers use them on
+the client. The same partitions give the same bits for every number of workers.
 
-It needs dask.distributed: ``pip install 'mercer[dask]'``.
+Requires dask.distributed: ``pip install 'mercer[dask]'``.
 """
 
 from importlib import import_module as _import_module

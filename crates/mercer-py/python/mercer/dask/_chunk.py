@@ -1,4 +1,4 @@
-"""What runs on the workers: one partition at a time, and the sums of several partitions."""
+"""Tasks of the workers: on one partition, and sums over several partitions."""
 
 from contextlib import contextmanager
 from copy import copy
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def job(seed=0):
-    """The job of native calls in a worker: all of its tasks share as many threads as it has."""
+    """Return the job of native calls in a worker, whose tasks share its threads."""
     return {"threads": _threads(), "progress": None, "seed": seed}
 
 
@@ -49,7 +49,7 @@ def _threads():
 
 @contextmanager
 def naming(partition):
-    """Errors that begin with the number of the partition."""
+    """Context in which errors begin with the number of the partition."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -57,7 +57,7 @@ def naming(partition):
 
 
 def on_partition(function):
-    """Decorates a function of one partition: it checks the data, names the partition in errors and reports when it is done."""
+    """Decorate a function of one partition: check the data, name the partition in errors, and report when it is done."""
 
     @wraps(function)
     def run(partition, topic, part, expected, *arguments):
@@ -71,9 +71,9 @@ def on_partition(function):
 
 
 class Chunk:
-    """A partition as the native code takes it.
+    """A partition in the form that the native code takes.
 
-    ``expected`` has the ``columns``, the ``dtype`` and the ``targets`` of all partitions, None where y is classes; and whether
+    ``expected`` has the ``columns``, the ``dtype`` and the ``targets`` of all partitions (None if y holds classes), and whether
     negative weights count as 0 (``clip``).
     """
 
@@ -90,14 +90,14 @@ class Chunk:
                 raise ValueError(f"X has {self.X.shape[0]} rows, but {name} has {len(values)}")
 
     def labels(self, classes, factors):
-        """The codes of the classes, and the weights of the rows times the factors of their classes."""
+        """Return the class codes, and the weights of the rows times the factors of their classes."""
         codes = np.searchsorted(classes, self.y)
         each = factors[codes]
         return codes.astype(np.uintp), each if self.weights is None else each * self.weights
 
 
 def aligned(value):
-    """The same value with arrays that native code can borrow: those that came over a connection may start at any byte."""
+    """Return the value with arrays that native code can borrow. Arrays received over a connection may be unaligned."""
     if isinstance(value, np.ndarray):
         return value if value.dtype == object else np.require(value, requirements=("C", "A"))
     if isinstance(value, dict):
@@ -138,16 +138,16 @@ def _weights(weights, clip):
 
 
 def kept(value):
-    """The value itself: what all tasks share is the result of a task, which the scheduler can run again."""
+    """Return the value: as the result of a task, a value that all tasks share can be recomputed by the scheduler."""
     return value
 
 
-# Passes: what one partition contributes.
+# Passes: the contribution of one partition.
 
 
 @on_partition
 def survey(chunk, seed, capacity, wants_moments, wants_targets):
-    """The number of rows, a sample, and what else a fit must know beforehand: the moments of X, and the targets of the sample."""
+    """Return the survey of one partition: the number of rows, a sample, and on request the moments of X and the sample's targets."""
     n, classes = chunk.X.shape[0], chunk.y.ndim == 1
     if classes and chunk.y.dtype.kind in "fc" and not np.isfinite(chunk.y).all():
         raise ValueError("y contains NaN or infinity")
@@ -173,7 +173,7 @@ def survey(chunk, seed, capacity, wants_moments, wants_targets):
 
 
 def _target_moments(chunk):
-    """The number of rows of positive weight, and the means and squared deviations of their targets."""
+    """Return the number of rows of positive weight, and the means and squared deviations of their targets."""
     y = chunk.y if chunk.weights is None else chunk.y[chunk.weights > 0]
     if not len(y):
         return 0, 0.0, 0.0
@@ -183,19 +183,19 @@ def _target_moments(chunk):
 
 @on_partition
 def rows(chunk):
-    """The checked rows, targets and weights."""
+    """Return the checked rows, targets and weights."""
     return chunk.X, chunk.y, chunk.weights
 
 
 @on_partition
 def sums(chunk, prepared):
-    """The sums over the features and targets."""
+    """Return the sums over the features and targets."""
     return _sum(prepared, chunk.X, chunk.y, chunk.weights)
 
 
 @on_partition
 def fold_sums(chunk, prepared, first, ends):
-    """The sums over each fold that the partition has rows of: fold f has the rows up to ``ends[f]``; ``first`` is the number
+    """Return the sums over each fold with rows in the partition: fold f has the rows up to ``ends[f]``; ``first`` is the index
     of the first row."""
     found, at = {}, 0
     for fold, end in enumerate(ends):
@@ -209,21 +209,21 @@ def fold_sums(chunk, prepared, first, ends):
 
 @on_partition
 def class_sums(chunk, prepared, labels):
-    """The sums over the features alone; `labels` are the classes and the factors of their weights."""
+    """Return the sums over the features alone; `labels` are the classes and the factors of their weights."""
     _, weights = chunk.labels(*labels)
     return _sum(prepared, chunk.X, np.empty((chunk.X.shape[0], 0)), weights)
 
 
 @on_partition
 def losses(chunk, prepared, labels, request):
-    """The answer to a solver that asks for sums of losses."""
+    """Return the sums of losses that a solver requests."""
     codes, weights = chunk.labels(*labels)
     return _native.sum_losses(aligned(prepared), borrowable(chunk.X), codes, weights, aligned(request), job())
 
 
 @on_partition
 def process(chunk, prepared, request):
-    """The answer to the solver of a Gaussian process."""
+    """Return the sums that the solver of a Gaussian process requests."""
     X, y = borrowable(chunk.X), np.ascontiguousarray(chunk.y)
     return _native.sum_process(aligned(prepared), X, y, chunk.weights, aligned(request), job())
 
@@ -235,7 +235,7 @@ def _sum(prepared, X, targets, weights):
 
 
 def product(partition, topic, whole, first, last, kernel, request):
-    """Rows of the kernel matrix of all rows, times the vectors of a request."""
+    """Return some rows of the kernel matrix of all rows, times the vectors of a request."""
     X = aligned(whole.astype(np.float64 if request["double"] else np.float32, copy=False))
     found = _native.product_rows(kernel, borrowable(X), first, last, aligned(request["rhs"]), job())
     if topic is not None:
@@ -244,10 +244,10 @@ def product(partition, topic, whole, first, last, kernel, request):
 
 
 def predict(x, model, method, empty):
-    """A method of a fitted estimator at the rows of a partition; `empty` is its answer for no rows."""
+    """Call a method of a fitted estimator on the rows of a partition; `empty` is the result for no rows."""
     if x.shape[0] == 0:
         return empty
-    # The model is shared by the tasks of a worker: what is changed is a copy.
+    # The tasks of a worker share the model, so a copy is changed.
     local = copy(model)
     vars(local).update(aligned(vars(model)))
     local.n_jobs = _threads()
@@ -255,14 +255,14 @@ def predict(x, model, method, empty):
 
 
 def predict_frame(frame, model, method, empty):
-    """As `predict` for a data frame: a series or frame with the same index, named as `empty` is."""
+    """Like `predict`, for a data frame: return a series or frame with the same index and the names of `empty`."""
     found = predict(frame, model, method, np.asarray(empty))
     if found.ndim == 1:
         return type(empty)(found, index=frame.index, name=empty.name)
     return type(empty)(found, index=frame.index, columns=empty.columns)
 
 
-# Sums of several partitions, in their order. They leave what they are given as it is: a task may be run again.
+# Sums of several partitions, in their order. They do not change their arguments, since a task may run again.
 
 
 def total(*parts):
@@ -293,12 +293,12 @@ def concatenate(*parts):
 
 
 def sizes(*parts):
-    """The rows of each partition."""
+    """Return the number of rows of each partition."""
     return [part[0].shape[0] for part in parts]
 
 
 def stack(place, *parts):
-    """One of the things that partitions have, of all of them."""
+    """Return one component (rows, targets or weights) of all partitions, concatenated."""
     found = [part[place] for part in parts]
     if found[0] is None:
         return None

@@ -1,4 +1,4 @@
-"""What the classifiers on dask collections share."""
+"""Common base of the classifiers on dask collections."""
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -12,7 +12,7 @@ __all__ = ["ClassifierOnDask"]
 
 
 class ClassifierOnDask(DaskEstimator):
-    """Mixin of the classifiers: each step of the solver is a pass over the rows for the loss and its gradient."""
+    """Mixin of the classifiers: each step of the solver makes a pass over the rows for the loss and its gradient."""
 
     def _survey_classes(self, cluster, rows, expected):
         found = self._survey(cluster, rows, expected, moments=True)
@@ -26,7 +26,7 @@ class ClassifierOnDask(DaskEstimator):
         return found
 
     def _solve_rows(self, cluster, rows, expected, found, each):
-        """The predictor and its report, as `_train` has them; `each` are the weights of the classes."""
+        """Return the predictor and its report, as `_train` does; `each` are the weights of the classes."""
         self._settle_approx(found)
         prepared, shared = self._share_features(cluster, found)
         settings = self._kernel_settings()
@@ -44,7 +44,7 @@ class ClassifierOnDask(DaskEstimator):
             return self._trained(drive(fit, answer))
 
     def decision_function(self, X):
-        """f at every row of X: a lazy dask collection where X is one.
+        """Return f at every row of X: a lazy dask collection if X is one.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class ClassifierOnDask(DaskEstimator):
         return None if len(self.classes_) == 2 else len(self.classes_)
 
     def predict(self, X):
-        """The class at every row of X: a lazy dask collection where X is one.
+        """Return the class of every row of X: a lazy dask collection if X is one.
 
         Parameters
         ----------

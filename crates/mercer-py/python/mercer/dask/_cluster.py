@@ -1,4 +1,4 @@
-"""Passes over partitions: tasks for Dask, and waiting for their answer."""
+"""Passes over partitions: submitting tasks to Dask and waiting for their results."""
 
 import threading
 from concurrent.futures import CancelledError
@@ -13,13 +13,13 @@ from mercer.dask import _chunk
 
 __all__ = ["Cluster"]
 
-#: Sums that one task adds up.
+#: Number of sums that one task adds up.
 _FAN_IN = 4
 
-#: Seconds between two looks at the connection.
+#: Seconds between two checks of the connection.
 _LOOK = 0.1
 
-#: What is sent to all workers goes through the scheduler, which keeps it: what a lost worker had can be computed again.
+#: Values for all workers go through the scheduler, which keeps them, so that a lost worker's copy can be recomputed.
 _LARGE = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 
 
@@ -44,16 +44,16 @@ class Cluster:
         self.verbose = verbose
 
     def shared(self, value):
-        """A value that the tasks of several passes need, as a future: each worker fetches it once."""
+        """Return a value for the tasks of several passes as a future, which each worker fetches once."""
         with dask.config.set(_LARGE):
             return self.client.submit(_chunk.kept, value, pure=False, key=_key("share"))
 
     def sent(self, value):
-        """A value that the tasks of one pass need."""
+        """Return a value for the tasks of one pass."""
         return delayed(value, name=_key("request"), traverse=False)
 
     def reduce(self, stage, function, partitions, merge):
-        """The sum over partitions: ``function(partition, topic, *arguments)`` for each, added up by ``merge(*parts)``.
+        """Return ``function(partition, topic, *arguments)`` summed over all partitions by ``merge(*parts)``.
 
         ``partitions`` has the arguments of each partition; futures and delayed values among them are computed first.
         """
@@ -66,13 +66,13 @@ class Cluster:
         return self._wait(_tree(parts, merge, name), stage, topic, len(parts))
 
     def compute(self, stage, value):
-        """A future of a delayed value, computed and kept on the cluster."""
+        """Return a future of a delayed value, computed and kept on the cluster."""
         future = self._begin(value)
         self._watch(future, stage, None, 0)
         return future
 
     def result(self, future):
-        """The value of a future that is done."""
+        """Return the value of a finished future."""
         failed = future.status == "error"
         try:
             return _chunk.aligned(future.result())
@@ -101,7 +101,7 @@ class Cluster:
             raise
 
     def _watch(self, future, stage, topic, count):
-        """Waits for a future; cancels it where the wait is interrupted."""
+        """Wait for a future; cancel it if the wait is interrupted."""
         done, seen, bar = threading.Event(), set(), None
         future.add_done_callback(lambda _: done.set())
         if topic is not None:
@@ -135,7 +135,7 @@ class Cluster:
 
 
 def drive(fit, answer):
-    """Answers what the solver of a `RemoteFit` asks for until it has a result."""
+    """Answer the requests of a `RemoteFit`'s solver until it has a result."""
     request = fit.next()
     while request is not None:
         request = fit.next(answer(request))

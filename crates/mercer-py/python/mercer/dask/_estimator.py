@@ -1,4 +1,4 @@
-"""What the estimators on dask collections share: the client, the first pass, and lazy predictions."""
+"""Common base of the estimators on dask collections: the client, the first pass, and lazy predictions."""
 
 from functools import partial
 from inspect import Parameter, signature
@@ -16,12 +16,12 @@ from mercer.dask._partitions import Partitions, is_dask_collection
 
 __all__ = ["DaskEstimator", "taking_client"]
 
-#: Attributes that predictions do not need, and some of which belong to this process.
+#: Attributes that predictions do not need; some of them cannot leave this process.
 _NOT_FOR_WORKERS = ("client", "_sums", "_prepared", "_settled", "_found", "_remote")
 
 
 def taking_client(base):
-    """The ``__init__`` of an estimator with the parameters of the one in memory, and ``client``."""
+    """Return an ``__init__`` with the parameters of the in-memory estimator, and ``client``."""
 
     def __init__(self, *arguments, client=None, **parameters):
         base.__init__(self, *arguments, **parameters)
@@ -34,14 +34,14 @@ def taking_client(base):
 
 
 class DaskEstimator:
-    """Mixin of an estimator of mercer: its fits take dask collections, and its predictions on them are lazy.
+    """Mixin that fits an estimator of mercer to dask collections and makes its predictions on them lazy.
 
-    ``_in_memory`` is the estimator of mercer, which predicts on the workers.
+    ``_in_memory`` is the in-memory estimator, which predicts on the workers.
     """
 
     _in_memory = None
 
-    #: What the first pass of the fit under way has found.
+    #: Result of the first pass of the current fit.
     _found = None
 
     # The client belongs to this process, not to the estimator.
@@ -62,7 +62,7 @@ class DaskEstimator:
     # The first pass.
 
     def _needs_features(self):
-        """Refuses what would need the kernel matrix of all rows."""
+        """Raise ValueError for settings that would need the kernel matrix of all rows."""
         if self._check_approx() is None:
             raise ValueError(
                 f"{type(self).__name__} on dask collections needs features of the kernel: approx='fourier:1024', "
@@ -70,7 +70,7 @@ class DaskEstimator:
             )
 
     def _partitions(self, X, y, sample_weight, classes=False, clip=False):
-        """The partitions, and what each of them must be."""
+        """Return the partitions, and the columns, precision and targets that each must have."""
         rows = Partitions.of(X, y, sample_weight)
         if classes and rows.y_ndim != 1:
             raise ValueError(f"y must have one dimension, but it has {rows.y_ndim}")
@@ -83,7 +83,7 @@ class DaskEstimator:
         return rows, expected
 
     def _survey(self, cluster, rows, expected, moments=False, targets=False):
-        """A first pass over all rows, for the moments of X or the targets of the sample; keeps the number and the names of the
+        """Make a first pass over all rows, for the moments of X or the targets of the sample; store the number and names of the
         columns."""
         capacity = self._sample_rows()
         arguments = [(part, expected, self._seed(), capacity, moments, targets) for part in rows.parts]
@@ -101,7 +101,7 @@ class DaskEstimator:
         return found
 
     def _sample_rows(self):
-        """The number of rows in the sample."""
+        """Return the number of rows in the sample."""
         return _native.sample_rows(self.approx)
 
     def _keep_columns(self, rows):
@@ -116,16 +116,16 @@ class DaskEstimator:
         return gamma_of(self._found.moments, X.shape[1])
 
     def _settle_approx(self, found):
-        """Sets `approx_`, for a kernel that was chosen by the sample."""
+        """Set `approx_`, for a kernel that was resolved on the sample."""
         self._choose_approx(found.sample, found.rows)
         if self.approx_ is None:
             raise ValueError(
-                f"approx='auto' takes the kernel as it is for {found.rows} rows; use the estimator of mercer itself, or an "
+                f"approx='auto' uses the exact kernel for {found.rows} rows; use the in-memory estimator, or an "
                 "approximation such as approx='nystrom:1000'"
             )
 
     def _share_features(self, cluster, found):
-        """The features, and a future of them for the workers."""
+        """Return the features, and a future of them for the workers."""
         with self._job() as job:
             prepared = _native.prepare_features(self._kernel_settings(), borrowable(found.sample), found.rows, job)
         return prepared, cluster.shared(prepared)
@@ -133,15 +133,15 @@ class DaskEstimator:
     # Predictions.
 
     def _lazily(self, method, X, dtype, columns=None):
-        """A method of the estimator in memory at the rows of X: now for rows in memory, lazily for dask collections.
+        """Call a method of the in-memory estimator on the rows of X: at once for rows in memory, lazily for dask collections.
 
-        The answer of a dask array is one, that of a data frame is a series or frame with the same index.
+        The result for a dask array is a dask array, for a data frame a series or frame with the same index.
         """
         check_is_fitted(self)
         local = self._local()
         if not is_dask_collection(X):
             return getattr(local, method)(X)
-        # One node of the graph, whatever the number of partitions.
+        # One node of the graph for any number of partitions.
         model = _delayed(local)
         shape = (0,) if columns is None else (0, columns)
         empty = np.empty(shape, dtype=dtype)
@@ -160,7 +160,7 @@ class DaskEstimator:
         return X.map_partitions(_chunk.predict_frame, model, method, meta, meta=meta)
 
     def _local(self):
-        """The estimator in memory, without what predictions do not need."""
+        """Return the in-memory estimator without the attributes that predictions do not need."""
         local = self._in_memory.__new__(self._in_memory)
         vars(local).update({name: value for name, value in vars(self).items() if name not in _NOT_FOR_WORKERS})
         local.verbose = 0

@@ -10,34 +10,34 @@ __all__ = ["Partitions", "is_dask_collection"]
 
 @dataclass
 class Partitions:
-    """Rows with their targets and weights, partition by partition, none of them computed yet."""
+    """Rows with their targets and weights as lists of partitions, not yet computed."""
 
-    #: One tuple (x, y, weights) of delayed values a partition; y and weights may be None.
+    #: One tuple (x, y, weights) of delayed values for each partition; y and weights may be None.
     parts: list
     columns: int
-    #: The precision that rows are taken in.
+    #: The precision of the rows.
     dtype: np.dtype
-    #: The names of the columns, where they are all texts.
+    #: The names of the columns, if all are strings.
     names: np.ndarray | None
-    #: The names of the targets, where y has any.
+    #: The names of the targets, if y has names.
     target_names: list | None
-    #: The dimensions of y, and its columns; 1 where it has no second dimension.
+    #: The number of dimensions of y, and of its columns (1 without a second dimension).
     y_ndim: int
     targets: int
 
     @classmethod
     def of(cls, X, y, sample_weight=None):
-        """The partitions of dask collections that lie side by side.
+        """Return the common partitions of X, y and weights.
 
         Raises
         ------
         TypeError, ValueError
-            Where X is not a dask collection of rows, and where y or the weights do not have its partitions.
+            If X is not a dask collection of rows, or if y or the weights are not partitioned like X.
         """
         if not is_dask_collection(X) or not hasattr(X, "to_delayed") or getattr(X, "ndim", 0) != 2:
             raise TypeError(
                 "X must be a dask array or data frame with one sample a row. "
-                f"Got {type(X).__name__} instead; for arrays in memory use the estimator of mercer itself."
+                f"Got {type(X).__name__} instead; for arrays in memory use the estimator of the same name in mercer."
             )
         if hasattr(X, "chunks"):
             X = X.rechunk({1: -1})
@@ -71,14 +71,14 @@ class Partitions:
 
 def _delayed(collection):
     if hasattr(collection, "simplify"):
-        # Only the columns that are needed are read. The full optimisation may also merge the files of X and of y into different
+        # Only the required columns are read. The full optimisation may also merge the files of X and of y into different
         # numbers of partitions.
         return list(collection.simplify().to_delayed(optimize_graph=False))
     return np.ravel(collection.to_delayed()).tolist()
 
 
 def _beside(X, side, name):
-    """The partitions of y or of weights, one for each of X."""
+    """Return the partitions of y or of weights, one for each partition of X."""
     npartitions = X.numblocks[0] if hasattr(X, "chunks") else X.npartitions
     if side is None:
         if name == "y":
@@ -99,6 +99,6 @@ def _beside(X, side, name):
     found = _delayed(side)
     if len(found) != npartitions:
         raise ValueError(
-            f"X has {npartitions} partitions, but {name} has {len(found)}: they must be cut in the same way"
+            f"X has {npartitions} partitions, but {name} has {len(found)}: they must be partitioned in the same way"
         )
     return found

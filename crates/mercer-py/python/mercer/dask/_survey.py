@@ -1,4 +1,4 @@
-"""What a fit must know of all rows before it sums them up."""
+"""Statistics of all rows that a fit needs before it computes sums."""
 
 from dataclasses import dataclass, replace
 
@@ -12,13 +12,13 @@ __all__ = ["Survey"]
 
 @dataclass
 class Survey:
-    """What a first pass over some partitions has found. Surveys of consecutive partitions are merged in their order."""
+    """Statistics of some partitions from a first pass. Surveys of consecutive partitions are merged in order."""
 
-    #: The rows of each partition.
+    #: The number of rows of each partition.
     sizes: list
     #: The sum of the weights of the rows.
     weight: float
-    #: A uniform sample of the rows: those with the smallest hashes, in the order of the rows. `places` are partition and row.
+    #: A uniform sample of the rows: those with the smallest hashes, in row order. `places` has partition and row of each.
     hashes: np.ndarray
     places: np.ndarray
     sample: object
@@ -26,12 +26,12 @@ class Survey:
     moments: tuple
     #: The first partition with a negative entry.
     negative: int | None
-    #: The rows of positive weight, and of each of their targets the mean and the sum of squared deviations from it.
+    #: The number of rows of positive weight, and the mean and the sum of squared deviations of each of their targets.
     target_moments: tuple
-    #: The targets and weights of the sample; None where they are not needed.
+    #: The targets and weights of the sample; None if not needed.
     targets: np.ndarray | None
     sample_weights: np.ndarray | None
-    #: The classes, with the number and the summed weight of the rows of each; None where y is numbers.
+    #: The classes, with the number and the summed weight of the rows of each; None if y holds numbers.
     classes: np.ndarray | None
     counts: np.ndarray | None
     weights: np.ndarray | None
@@ -41,17 +41,17 @@ class Survey:
         return sum(self.sizes)
 
     def cut(self, capacity):
-        """The same with so many rows in the sample at most."""
+        """Return this survey with at most `capacity` rows in the sample."""
         if len(self.hashes) <= capacity:
             return self
-        # Equal hashes are settled by the place of the row.
+        # Ties between hashes are broken by the position of the row.
         kept = np.sort(np.lexsort((self.places[:, 1], self.places[:, 0], self.hashes))[:capacity])
         of_rows = ("hashes", "places", "sample", "targets", "sample_weights")
         values = {name: getattr(self, name) for name in of_rows}
         return replace(self, **{name: None if value is None else value[kept] for name, value in values.items()})
 
     def merged(self, later):
-        """The survey of these partitions and of later ones."""
+        """Return the survey of these partitions and the later ones together."""
         classes = counts = weights = None
         if self.classes is not None:
             classes = np.unique(np.concatenate([self.classes, later.classes]))

@@ -17,51 +17,51 @@ from mercer.kernel import Kernel
 
 __all__ = ["GaussianProcessRegressor"]
 
-#: Rows of the sample for each inducing point: these are what the library chooses the points from.
+#: Rows of the sample for each inducing point. The library chooses the points from these rows.
 CANDIDATES = 20
 
 
 class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, Estimator):
     """Gaussian process regression on dask arrays and data frames, on inducing points.
 
-    The function is known through its values at M of the rows, and hyper-parameters maximise a lower bound of the likelihood that
-    follows from sums over the rows (Titsias 2009). They are learnt on a sample of 10·M rows first. On all rows that leaves a few
-    steps, each of which takes two passes over the rows. Keep the rows in the memory of the cluster (``X.persist()``) where they
+    The function is represented by its values at M of the rows, and the hyper-parameters maximise a lower bound of the likelihood,
+    computed from sums over the rows (Titsias 2009). They are learnt on a sample of 10·M rows first, so a few steps on all rows
+    remain, each of which makes two passes over the rows. Keep the rows in the memory of the cluster (``X.persist()``) if they
     fit.
 
     Parameters
     ----------
     kernel : str or Kernel, default=None
-        A text such as ``"?*rbf(sigma=[?])"``, in which each ``?`` is learnt, one for each column in ``[?]``, and numbers stay as they
-        are; or a `mercer.Kernel`. None is ``"?*rbf(sigma=[?])"``. The noise is not part of the kernel.
+        A text such as ``"?*rbf(sigma=[?])"``, in which each ``?`` is learnt, one for each column in ``[?]``, and numbers are fixed;
+        or a `mercer.Kernel`. None is ``"?*rbf(sigma=[?])"``. The noise is not part of the kernel.
     alpha : float, default=None
         The variance of the noise in the targets, above 0; None learns it.
     approx : str, default="nystrom:1024"
         ``"nystrom:M"`` takes M inducing points among the rows.
     n_restarts_optimizer : int, default=0
-        Further searches on the sample, from random places within the bounds; the best one goes on with all rows.
+        Further searches on the sample, from random points within the bounds; the best one continues on all rows.
     max_iter : int, default=200
-        Steps of one search at most.
+        Maximum number of steps of one search.
     normalize_y : bool, default=False
-        Whether the targets are brought to mean 0 and variance 1 first.
+        Whether the targets are scaled to mean 0 and variance 1 first.
     random_state : int, RandomState instance or None, default=None
-        Chooses the sample and the inducing points, and places the restarts.
+        Seed of the sample, the inducing points and the restarts.
     n_jobs : int, default=None
-        Threads on the client; workers use the threads that they have.
+        Threads on the client; workers use their own number of threads.
     verbose : int, default=0
-        Shows progress where it is not 0.
+        Shows progress if not 0.
     client : dask.distributed.Client, default=None
         None for the current one.
 
     Attributes
     ----------
     kernel_ : Kernel
-        The kernel with the hyper-parameters that were found.
+        The kernel with the learnt hyper-parameters.
     noise_ : float
         The variance of the noise.
     inducing_points_ : ndarray or sparse matrix of shape (M, n_features)
     log_marginal_likelihood_value_ : float
-        The lower bound of the log marginal likelihood, of normalised targets where `normalize_y` says so.
+        The lower bound of the log marginal likelihood, of normalised targets if `normalize_y`.
     hyper_parameters_ : list of dict
         The unknowns with their values and columns.
     n_iter_ : int
@@ -109,13 +109,13 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
         X : dask array or data frame of shape (n_samples, n_features)
         y : dask array, series or data frame of shape (n_samples,) or (n_samples, n_targets)
-            Cut into the partitions of X.
+            Partitioned like X.
         sample_weight : dask array or series of shape (n_samples,), default=None
             The noise of a row of weight w has 1/w of the variance. Rows of weight 0 do not count.
 
@@ -155,7 +155,7 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
         self.noise_, self.log_marginal_likelihood_value_ = facts["noise"], facts["log_likelihood"]
         self.hyper_parameters_ = facts["parameters"]
         self.inducing_points_ = handed_back(parts["centres"], found.sample)
-        self._tell(report)
+        self._report_result(report)
         return self
 
     def _points(self):
@@ -185,7 +185,7 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
         return f"{type(self).__name__} did not converge in {report['iterations']} steps on all rows; increase max_iter"
 
     def predict(self, X, return_std=False):
-        """The mean at every row of X, and the standard deviation of a new target: lazy dask collections where X is one.
+        """Return the mean at every row of X, and the standard deviation of a new target: lazy dask collections if X is one.
 
         Parameters
         ----------
@@ -195,16 +195,16 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
 
         Returns
         -------
-        y_mean : dask array or series, or an ndarray for rows in memory; with a second dimension where there are several targets
+        y_mean : dask array or series, or an ndarray for rows in memory; with a second dimension for several targets
         y_std : as `y_mean`
-            Where `return_std` asks for it.
+            Only if `return_std` is True.
         """
         check_is_fitted(self)
         outputs = len(self._process["scales"])
         if not return_std:
             mean = self._lazily("_means", X, np.float64, outputs)
             return self._targets(mean, range(outputs), "prediction")
-        # One task for both, which is run once where they are computed together.
+        # One task for both, which runs once if they are computed together.
         both = self._lazily("_means_and_deviations", X, np.float64, 2 * outputs)
         mean = self._targets(both, range(outputs), "prediction")
         return mean, self._targets(both, range(outputs, 2 * outputs), "std")
@@ -221,7 +221,7 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
             return native(self._parts(), borrowable(X), job)
 
     def _targets(self, values, columns, name):
-        """Some columns of predictions: without a second dimension where y had none, a series or frame for data frames."""
+        """Return some columns of predictions: 1-D if y was, and a series or frame for data frames."""
         frame = hasattr(values, "columns")
         if self._single:
             return values[columns[0]].rename(name) if frame else values[:, columns[0]]

@@ -13,8 +13,8 @@ __all__ = ["KernelLogisticRegression"]
 class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.KernelLogisticRegression):
     """Kernel logistic regression on dask arrays and data frames, on features of the kernel.
 
-    The rows are gone through once for a sample, once for sums over the features, and once for the loss and its gradient in each
-    step of L-BFGS: some tens of passes. Keep the rows in the memory of the cluster (``X.persist()``) where they fit.
+    A fit makes one pass over the rows for a sample, one for sums over the features, and one for the loss and its gradient in each
+    step of L-BFGS: some tens of passes. Keep the rows in the memory of the cluster (``X.persist()``) if they fit.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
         X : dask array or data frame of shape (n_samples, n_features)
         y : dask array or series of shape (n_samples,)
-            The classes, cut into the partitions of X.
+            The classes, partitioned like X.
         sample_weight : dask array or series of shape (n_samples,), default=None
 
         Returns
@@ -65,11 +65,11 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
         finally:
             self._found = None
         self._keep(found.sample, parts, report)
-        self._tell(report)
+        self._report_result(report)
         return self
 
     def predict_proba(self, X):
-        """The probability of each class at every row of X: a lazy dask collection where X is one.
+        """Return the probability of each class at every row of X: a lazy dask collection if X is one.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
         return self._lazily("predict_proba", X, np.float64, len(self.classes_))
 
     def predict_log_proba(self, X):
-        """The logarithm of `predict_proba`.
+        """Return the logarithm of `predict_proba`.
 
         Returns
         -------

@@ -14,10 +14,10 @@ __all__ = ["KernelRidge", "RidgeOnDask"]
 
 
 class RidgeOnDask(DaskEstimator):
-    """What the ridge regressions on dask collections share."""
+    """Base of the ridge regressions on dask collections."""
 
     def predict(self, X):
-        """f at every row of X: a lazy dask collection where X is one.
+        """Return f at every row of X: a lazy dask collection if X is one.
 
         Parameters
         ----------
@@ -25,7 +25,7 @@ class RidgeOnDask(DaskEstimator):
 
         Returns
         -------
-        y : dask array or series, or an ndarray for rows in memory; with a second dimension where there are several targets
+        y : dask array or series, or an ndarray for rows in memory; with a second dimension for several targets
         """
         kinds = [getattr(X, "dtype", np.float64)] if hasattr(X, "chunks") else list(getattr(X, "dtypes", [np.float64]))
         dtype = np.float32 if all(kind == np.float32 for kind in kinds) else np.float64
@@ -38,16 +38,16 @@ class RidgeOnDask(DaskEstimator):
 class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
     """Kernel ridge regression on dask arrays and data frames.
 
-    With ``approx="fourier:D"`` or ``"nystrom:M"`` two passes go over the rows: one for a sample, by which ``auto`` and landmarks
-    are settled, and one for sums over the features. The sums are kept, so `partial_fit` adds rows to them later, also after
-    pickling. With ``solver="cg"`` the full problem is solved: the client and every worker hold all rows, and each worker
-    computes the products of its rows of the kernel matrix.
+    With ``approx="fourier:D"`` or ``"nystrom:M"``, a fit makes two passes over the rows: one for a sample, which determines ``auto``
+    and the landmarks, and one for sums over the features. The sums are kept, so `partial_fit` can add rows to them later, also
+    after pickling. With ``solver="cg"`` the full problem is solved: the client and every worker hold all rows, and each worker
+    computes the products with its rows of the kernel matrix.
 
     Parameters
     ----------
     alpha, kernel, gamma, degree, coef0, kernel_params, approx, solver, bias, tol, max_iter, random_state, n_jobs, verbose
-        As in `mercer.KernelRidge`. ``solver`` is ``"auto"`` with features or ``"cg"`` without; ``n_jobs`` is for the client, as
-        workers use the threads that they have.
+        As in `mercer.KernelRidge`. ``solver`` is ``"auto"`` with features or ``"cg"`` without; ``n_jobs`` applies to the client, as
+        workers use their own number of threads.
     client : dask.distributed.Client, default=None
         None for the current one.
 
@@ -74,20 +74,20 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
     _in_memory = kernel_ridge.KernelRidge
     _parameter_constraints = {**kernel_ridge.KernelRidge._parameter_constraints, "client": "no_validation"}
 
-    #: The cluster, the rows on it and their partitions, while a solver asks for products.
+    #: The cluster, the rows on it and their partitions, while a solver requests products.
     _remote = None
 
     __init__ = taking_client(kernel_ridge.KernelRidge)
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
         X : dask array or data frame of shape (n_samples, n_features)
         y : dask array, series or data frame of shape (n_samples,) or (n_samples, n_targets)
-            Cut into the partitions of X.
+            Partitioned like X.
         sample_weight : dask array or series of shape (n_samples,), default=None
 
         Returns
@@ -118,7 +118,7 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
         if self.solver not in ("auto", "cg"):
             raise ValueError(f"solver={self.solver!r} needs all rows in memory; use 'auto' with approx, or 'cg'")
         if self.solver == "cg" and self.approx is not None:
-            raise ValueError(f"solver='cg' on dask collections is for the kernel as it is; leave approx={self.approx!r} or solver out")
+            raise ValueError(f"solver='cg' on dask collections is for the exact kernel; leave out approx={self.approx!r} or solver")
 
     def _sum(self, cluster, rows, expected, prepared):
         return cluster.reduce("sums", _chunk.sums, [(part, expected, prepared) for part in rows.parts], _chunk.total)
@@ -126,9 +126,9 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
     @available_if(kernel_ridge._streams)
     @fitting
     def partial_fit(self, X, y, sample_weight=None):
-        """Adds rows to the sums of `fit` or of an earlier `partial_fit`, and solves them: the fit to the rows of all.
+        """Add rows to the sums of `fit` or an earlier `partial_fit`, and solve for the fit to all rows so far.
 
-        The first call settles the features, as `fit` does.
+        The first call fixes the features, as `fit` does.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
             return self.fit(X, y, sample_weight)
         self._check_parameters()
         if self._settled != self._settles():
-            raise ValueError("approx, kernel or bias was changed after the first fit; begin anew on a clone")
+            raise ValueError("approx, kernel or bias was changed after the first fit; start again with a clone")
         cluster = self._cluster()
         rows, expected = self._partitions(X, y, sample_weight)
         for what, here, before in (
@@ -154,7 +154,7 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
             ("targets", rows.targets, self._sums.targets),
         ):
             if here != before:
-                raise ValueError(f"there are {here} {what}, but the rows before had {before}")
+                raise ValueError(f"there are {here} {what}, but the earlier rows have {before}")
         added = self._sum(cluster, rows, expected, cluster.shared(self._prepared))
         sums = _native.Sums.total([self._sums, added])
         self._sums, self.n_samples_seen_ = sums, sums.rows
@@ -164,7 +164,7 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
     # The full problem.
 
     def _fit_all_rows(self, cluster, rows, expected):
-        """Conjugate gradients on the client, with products from the workers."""
+        """Solve by conjugate gradients on the client, with products from the workers."""
         from dask import delayed
 
         checked = [

@@ -17,7 +17,7 @@ __all__ = ["KernelRidgeCV"]
 class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
     """Kernel ridge regression with α and γ chosen by k-fold cross-validation, on dask arrays and data frames.
 
-    A pass over the rows for each kernel sums up the features of each fold, from which the errors of every α follow.
+    One pass over the rows for each kernel computes sums over the features of each fold, which give the errors of every α.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Scores every candidate, and fits the best on all rows.
+        """Score every candidate, and fits the best on all rows.
 
         Parameters
         ----------
         X : dask array or data frame of shape (n_samples, n_features)
         y : dask array, series or data frame of shape (n_samples,) or (n_samples, n_targets)
-            Cut into the partitions of X.
+            Partitioned like X.
         sample_weight : dask array or series of shape (n_samples,), default=None
 
         Returns
@@ -92,12 +92,12 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
         names = self._target_names(rows)
         parts, report = self._solve_sums(*best[1], found.sample, np.array([self.alpha_]), names)
         self._keep(found.sample, parts, report, flat=rows.y_ndim == 1)
-        self._tell(report)
+        self._report_result(report)
         return self
 
     def _number_of_folds(self):
         if self.cv is None:
             return 5
         if not isinstance(self.cv, Integral) or self.cv < 2:
-            raise ValueError(f"cv must be None or a number of folds from 2 on, on dask collections. Got {self.cv!r} instead.")
+            raise ValueError(f"cv must be None or a number of folds of at least 2 on dask collections. Got {self.cv!r} instead.")
         return int(self.cv)

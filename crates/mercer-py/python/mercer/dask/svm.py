@@ -11,9 +11,9 @@ __all__ = ["SVC"]
 class SVC(ClassifierOnDask, svm.SVC):
     """Support vector classification on dask arrays and data frames, on features of the kernel.
 
-    One machine for two classes, else one for each class against all others. The hinge is rounded off over a width that shrinks until
-    the objective is known to be within `tol` of its minimum: some tens to hundreds of passes over the rows. Keep the rows in the
-    memory of the cluster (``X.persist()``) where they fit.
+    One machine for two classes, else one for each class against all others. The hinge is smoothed over a width that shrinks until
+    the objective is provably within `tol` of its minimum: some tens to hundreds of passes over the rows. Keep the rows in the
+    memory of the cluster (``X.persist()``) if they fit.
 
     Parameters
     ----------
@@ -33,22 +33,22 @@ class SVC(ClassifierOnDask, svm.SVC):
     _in_memory = svm.SVC
     _parameter_constraints = {**svm.SVC._parameter_constraints, "client": "no_validation"}
 
-    #: How the fit under way is solved.
+    #: Settings of the solver of the current fit.
     _solve = None
 
     __init__ = taking_client(svm.SVC)
 
     @fitting
     def fit(self, X, y, sample_weight=None):
-        """Fits the model.
+        """Fit the model.
 
         Parameters
         ----------
         X : dask array or data frame of shape (n_samples, n_features)
         y : dask array or series of shape (n_samples,)
-            The classes, cut into the partitions of X.
+            The classes, partitioned like X.
         sample_weight : dask array or series of shape (n_samples,), default=None
-            What each row counts. Rows of weight 0 or less do not count.
+            Weight of each row. Rows of weight 0 or less are ignored.
 
         Returns
         -------

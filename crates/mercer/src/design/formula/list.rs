@@ -12,7 +12,7 @@ const LISTED: usize = 20;
 
 /// Features written as formulas of columns: `x, x^2, x0*x1`.
 ///
-/// `x` stands for every column in turn, `x0`, `x1`, … for one by its place, a name for one by its name. Operators
+/// `x` denotes every column in turn, `x0`, `x1`, … the column with that index, a name the column of that name. Operators
 /// `+ - * / ^`, brackets, numbers, `pi`, and the functions of the kernel language. Made by parsing a
 /// [`FeatureMap`](crate::design::FeatureMap).
 #[derive(Debug, Clone, PartialEq)]

@@ -35,7 +35,7 @@ impl LandmarkChoice {
     /// `count` distinct rows, in the order they were chosen.
     ///
     /// # Errors
-    /// If there are fewer samples than that or none is asked for, if the kernel does not fit them, if the memory does
+    /// If `count` is 0 or more than the number of samples, if the kernel does not fit the samples, if the memory does
     /// not suffice, or if the session is stopped.
     pub fn choose(
         self,

@@ -53,7 +53,7 @@ impl Landmarks {
     /// Features with `count` landmarks chosen among `samples`.
     ///
     /// # Errors
-    /// If there are fewer samples than that or none is asked for, as [`with_landmarks`](Self::with_landmarks), or if
+    /// If `count` is 0 or more than the number of samples, if [`with_landmarks`](Self::with_landmarks) fails, or if
     /// the session is stopped.
     pub fn choose(
         kernel: &Kernel,

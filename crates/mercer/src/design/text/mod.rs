@@ -27,7 +27,7 @@ use named::Kind;
 
 type Parsed<T> = Result<T, FeatureTextError>;
 
-/// The feature map that `text` stands for. O(length) time and memory.
+/// The feature map that `text` describes. O(length) time and memory.
 pub(in crate::design) fn parse(text: &str) -> Parsed<FeatureMap> {
     let mut parser = Parser { cursor: Cursor::new(text, MAX_CHARACTERS)?, parts: 0 };
     let map = match parser.kind() {

@@ -9,7 +9,7 @@ use crate::tile::{Element, Filler, Operand, ROWS, Rectangle, Scratch};
 
 use super::store::converted;
 
-/// Columns of one visit, at most.
+/// Maximum number of columns of one visit.
 pub(in crate::gram) const COLUMNS_PER_VISIT: usize = 256;
 
 /// A kernel matrix whose values can be read as `O`.

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn narrowed_sums_are_those_of_the_remaining_columns() {
+    fn narrowed_sums_match_the_remaining_columns() {
         let matrix = matrix(300);
         let all: Vec<usize> = (0..300).collect();
         let keep = KeepRows { bytes: 1 << 20, precision: Precision::Double, policy: Policy::SecondUse };

@@ -31,7 +31,7 @@ pub(super) struct KernelMatrix<T: Element> {
     x: Operand<T>,
     /// `None`: the same samples as `x`.
     z: Option<Operand<T>>,
-    /// Made when first asked for: problems over parts of one matrix each ask.
+    /// Computed at the first request; problems over parts of one matrix share it.
     diagonal: OnceLock<Vec<f64>>,
 }
 
@@ -123,7 +123,7 @@ pub(super) const GROUPS: usize = 32;
 const MOST_PARTIAL_SUMS: usize = 1 << 26;
 
 impl<T: Element> KernelMatrix<T> {
-    /// The diagonal, computed when it is first asked for. It is computed outside of the lock: a thread that waits for
+    /// The diagonal, computed at the first request. It is computed outside the lock: a thread that waits for
     /// its part may take up work that also needs the diagonal.
     fn known_diagonal(&self) -> &[f64] {
         match self.diagonal.get() {

@@ -173,7 +173,7 @@ impl<'a> Iterative<'a> {
 
     /// The solutions and the estimate of the likelihood at `theta`; `None` if a matrix is not positive definite there.
     ///
-    /// O(n²(p + m)) time a step for p probes and m outputs.
+    /// O(n²(p + m)) time per step for p probes and m outputs.
     fn found(
         &self,
         theta: &[f64],

@@ -145,13 +145,11 @@ impl Gp {
     /// Rejects settings that do not apply to classification.
     fn check_classes(&self) -> Result<(), LearnError> {
         if self.noise.is_some() {
-            return Err(LearnError::Unsupported(
-                "the noise is that of a regression's targets; classes have none",
-            ));
+            return Err(LearnError::Unsupported("noise is a setting of regression; classification has none"));
         }
         if !self.variance {
             return Err(LearnError::Unsupported(
-                "a classifier by Gaussian processes keeps nothing beside its coefficients: leave --no-variance out",
+                "a Gaussian process classifier stores only its coefficients: leave out --no-variance",
             ));
         }
         if self.inducing.is_some() {

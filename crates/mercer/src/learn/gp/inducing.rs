@@ -72,7 +72,7 @@ impl<'a> Inducing<'a> {
 
     /// The bound at `theta`; `None` if a matrix is not positive definite there.
     ///
-    /// nM²/2 multiply-adds in one pass over the rows, O(M²) memory beside the rows.
+    /// nM²/2 multiply-adds in one pass over the rows, O(M²) memory in addition to the rows.
     pub fn bound(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<Bounded>, LearnError> {
         let (values, noise) = self.split(theta);
         let kernel = self.kernel.with_values(&values)?;
@@ -165,7 +165,7 @@ impl Gp {
         }
         if has_noise(prepared.kernel.expr()) {
             return Err(LearnError::Unsupported(
-                "a process on inducing points has its noise beside the kernel: leave noise(…) out of the kernel, or give --noise",
+                "a process on inducing points has its noise outside the kernel: leave noise(…) out of the kernel, or give --noise",
             ));
         }
         if prepared.noise == Some(0.0) {

@@ -329,9 +329,9 @@ impl Gp {
     /// Rejects settings that solvers without the whole matrix do not support.
     fn needs_likelihood_and_noise(&self, prepared: &Prepared) -> Result<(), LearnError> {
         let reason = if self.objective != GpObjective::Likelihood {
-            "the density of leaving one out needs the inverse of the kernel matrix: use the Cholesky solver"
+            "the leave-one-out density needs the inverse of the kernel matrix: use the Cholesky solver"
         } else if has_noise(prepared.kernel.expr()) {
-            "conjugate gradients have their noise beside the kernel: leave noise(…) out of the kernel, or give --noise"
+            "conjugate gradients need the noise outside the kernel: leave noise(…) out of the kernel, or give --noise"
         } else if prepared.noise == Some(0.0) {
             "conjugate gradients need noise above 0: give a larger --noise, or leave it to be learnt"
         } else {

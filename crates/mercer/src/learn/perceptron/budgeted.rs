@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_projected_and_the_cheapest_is_cheapest() {
+    fn removed_rows_are_projected_and_the_cheapest_is_removed() {
         let full = stream(12);
         let costs: Vec<f64> = (0..full.ncentres())
             .map(|j| {
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_saved_goes_on_as_before() {
+    fn a_saved_state_resumes_unchanged() {
         let mut before = stream(12);
         let Expansion { kernel, centres, coefficients, .. } = before.expansion().unwrap();
         let mut after =
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_seen_before_is_no_new_centre() {
+    fn a_repeated_sample_adds_no_centre() {
         let mut stream =
             BudgetedPerceptron::new("rbf(sigma=1)".parse().unwrap(), 1, 2, Rule::Direct, 5).unwrap();
         for code in [1, 0, 0, 1, 0] {

@@ -14,7 +14,7 @@ pub(super) struct Outcome {
     pub separated: bool,
     /// Passes over the rows.
     pub passes: usize,
-    /// Corrections: mistakes, counted once for each class that had it wrong in one against the rest.
+    /// Number of updates. With one-vs-rest, a row counts once for each class whose decision was wrong.
     pub mistakes: usize,
     /// R.
     pub radius: f64,

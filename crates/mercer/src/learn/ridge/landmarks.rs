@@ -1,4 +1,4 @@
-//! Ridge regression on landmarks: as many coefficients as landmarks, whatever the number of samples.
+//! Ridge regression on landmarks: one coefficient per landmark, for any number of samples.
 
 use crate::data::Matrix;
 use crate::design::{LandmarkChoice, LandmarkFactor};

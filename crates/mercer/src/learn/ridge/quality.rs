@@ -88,9 +88,9 @@ pub struct SolvedSums<'a> {
     pub held_out: Option<&'a NormalEquations>,
 }
 
-/// The errors over all rows of a fit whose sums are over a sample of them.
+/// The errors over all rows of a fit, for quality estimates from sums over a sample.
 pub(super) struct AllRows {
-    /// Σw of the sample as a part of that of all rows.
+    /// Σw of the sample divided by Σw of all rows.
     pub share: f64,
     /// The mean squared error of each target over all rows.
     pub errors: Vec<f64>,
@@ -100,7 +100,7 @@ impl Ridge {
     /// The quality of the features: the error of their kernel on pairs among `samples`, the effective dimension, and
     /// the error with half of them or twice as many, on held-out samples if there are sums over those.
     ///
-    /// Half of the features is measured, twice as many extrapolated: (D/2)³/3 multiply-adds.
+    /// The error with half of the features is measured, with (D/2)³/3 multiply-adds; that with twice as many is extrapolated.
     ///
     /// # Errors
     /// As [`solve`](Self::solve) and [`kernel_error`].
@@ -117,9 +117,10 @@ impl Ridge {
         Ok(Quality { kernel, effective_dimension: summed.solution.effective_dimension, sizes })
     }
 
-    /// The [`quality`](Self::quality) of a fit to all rows, from sums over a sample of them: the effective dimension is that of the
-    /// sample at the same λ for each row, and the errors with half of the features and with twice as many are those over all rows times
-    /// what they are on the sample as a part of those with these features, each without what fitting so few rows takes from it.
+    /// The [`quality`](Self::quality) of a fit to all rows, from sums over a sample of them.
+    ///
+    /// The effective dimension is that of the sample with λ per row unchanged. The errors with half of the features and with twice
+    /// as many are the error over all rows times the ratio of the errors on the sample, corrected for the optimism of fitting few rows.
     pub(super) fn quality_by_sample(
         &self,
         prepared: &Prepared,
@@ -132,7 +133,7 @@ impl Ridge {
         let of_sample = Self { lambda: self.lambda.iter().map(|l| l * share).collect(), ..self.clone() };
         let kernel = self.kernel_error(prepared, samples, session)?;
         let rows = sums.rows() as f64;
-        // A fit with d degrees of freedom takes the part d/s from the error on its own s rows.
+        // A fit with d degrees of freedom lowers the error on its own s rows by the fraction d/s.
         let left = |dimension: f64| (1.0 - dimension * share / rows) / (1.0 - dimension / rows);
         let effective_dimension = solution.effective_dimension;
         let of_all = |halves: Halves| {

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strata_are_those_of_scikit_learn() {
+    fn strata_match_scikit_learn() {
         // StratifiedKFold(3) on these labels.
         let codes = [1, 0, 0, 1, 2, 1, 0, 1, 1, 2, 0];
         assert_eq!(stratify_folds(&codes, 3, None).unwrap(), [0, 0, 1, 0, 0, 1, 2, 1, 2, 1, 2]);

@@ -62,12 +62,12 @@ impl Measure {
         Err(LearnError::Unsupported(match (self, learner.method()) {
             (Self::Consistency, Method::OneClass) => return Ok(()),
             (Self::Consistency, _) | (_, Method::OneClass) => {
-                "one-class estimation is judged by consistency, and other methods are not"
+                "one-class estimation is scored by consistency, and only one-class estimation is"
             }
             _ if self.is_of_numbers() && classes.is_some() => {
-                "classes are judged by accuracy, balanced-accuracy, f1, auc or log-loss"
+                "classes are scored by accuracy, balanced-accuracy, f1, auc or log-loss"
             }
-            _ if !self.is_of_numbers() && classes.is_none() => "numbers are judged by rmse, mae or r2",
+            _ if !self.is_of_numbers() && classes.is_none() => "numbers are scored by rmse, mae or r2",
             (Self::LogLoss, Method::Logistic | Method::Knn | Method::Smoother) => return Ok(()),
             (Self::LogLoss, _) => {
                 "log-loss needs probabilities, which this method does not have in a search; use accuracy, balanced-accuracy, \

@@ -37,7 +37,7 @@ pub trait Scorer {
     /// on a given kernel matrix, `kernel` is `None`.
     ///
     /// # Errors
-    /// If the kernel has no finite value somewhere, which is no score for it, or if the search cannot go on.
+    /// If the kernel has a value that is not finite, which leaves it without a score, or if the search cannot continue.
     fn score(
         &mut self,
         kernel: Option<&Kernel>,

@@ -132,7 +132,7 @@ impl Machine {
         }
     }
 
-    /// The hyper-parameter beside C that can be searched for: ε or ν of a regression.
+    /// The hyper-parameter other than C that can be searched for: ε or ν of a regression.
     #[must_use]
     pub fn second(&self) -> Shared {
         match self {

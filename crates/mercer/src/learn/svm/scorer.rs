@@ -69,7 +69,7 @@ impl Tunable for Svm {
         }
         let LeftOut::Parts(folds) = criterion.on(problem, session)? else {
             return Err(LearnError::Unsupported(
-                "support vector machines are judged by folds or held-out rows",
+                "support vector machines are scored by folds or held-out rows",
             ));
         };
         Ok(Box::new(SvmScorer::new(self.clone().resolved(problem)?, problem, folds, measure, session)?))

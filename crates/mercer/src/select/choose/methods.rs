@@ -113,7 +113,7 @@ impl Choose {
         Ok(Some(chosen_of(learner.into(), (kernel, settings), &best, criterion, drawn)))
     }
 
-    /// The width that suits ridge regression on the shares of the classes and those beside it, each with a path over λ.
+    /// The best width of ridge regression on the shares of the classes and its neighbours, each with a path over λ.
     fn logistic(
         &self,
         logistic: &Logistic,
@@ -158,7 +158,7 @@ impl Choose {
         Ok(self.machine(svm, &best, name, drawn))
     }
 
-    /// The width that suits ridge regression and those beside it, each with a path along C; ε from the residuals of ridge
+    /// The best width of ridge regression and its neighbours, each with a path along C; ε from the residuals of ridge
     /// regression.
     fn regression(&self, given: &Svm, drawn: &Drawn, session: &Session<'_>) -> Result<Chosen, LearnError> {
         let screened = self.screened(&given.lift, drawn, session)?;

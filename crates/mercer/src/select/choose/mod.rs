@@ -27,7 +27,7 @@ use drawn::Drawn;
 /// at most 1,000 of them, then a finer one around the best on all of them. The work is bounded for any number of rows,
 /// and the result depends only on the problem, the settings and the seed.
 ///
-/// Ridge regression is judged by leaving out one row at a time, other methods by folds. λ of ridge regression grows with the
+/// Ridge regression is scored by leaving out one row at a time, other methods by folds. λ of ridge regression grows with the
 /// number of rows from the sample to the problem; C and ν are kept. The tube of support vector regression is
 /// ε = 3τ√(ln n/n) for residuals of size τ (Cherkassky and Ma 2004). The width of one-class estimation is the smallest that
 /// rejects no more of the rows left out than ν says (Tax and Müller 2004).

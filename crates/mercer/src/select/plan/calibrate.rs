@@ -60,7 +60,7 @@ const TUNED: f64 = 1e-6;
 /// Order of the matrix for measuring memory bandwidth: larger than the caches.
 const STREAM: usize = 4_096;
 
-/// Measures the rates of operations, each when it is first asked for.
+/// Measures the rates of operations, each at its first request.
 pub(super) struct Calibration<'a> {
     /// The kernel with a number for every `auto` and `?`.
     kernel: Kernel,

@@ -61,25 +61,25 @@ pub(super) fn reasons(
         all().find(|c| c.possible && c.fits && matches!(c.way, Way::DualDouble | Way::DualMixed))
         && is_large(chosen.way)
     {
-        reasons.push(format!("with the kernel matrix it would take {}", people_seconds(exact.seconds())));
+        reasons.push(format!("the exact solution would take {}", people_seconds(exact.seconds())));
     }
     if let Task::GaussianProcess { evaluations } = task {
         let operations = *evaluations as f64 * (shape.rows as f64).powi(3);
         reasons.push(format!(
-            "a Cholesky factor is taken where all likelihoods take at most {GP_PATIENCE:.0e} multiply-adds (here {operations:.0e}) and \
-             the memory allows it, then conjugate gradients, then inducing points"
+            "a Cholesky factor is used if all likelihoods take at most {GP_PATIENCE:.0e} multiply-adds (here {operations:.0e}) and \
+             it fits into memory, then conjugate gradients, then inducing points"
         ));
     }
     if let (Task::Lms { .. }, Way::Tiled) = (task, chosen.way) {
-        reasons.push("every epoch computes the kernel values anew, since they cannot be kept".into());
+        reasons.push("every epoch recomputes the kernel values, since they do not fit into memory".into());
     }
     if let Task::Perceptron { .. } = task {
-        reasons.push("a perceptron stops at a pass without mistakes, so this is the most it may take".into());
+        reasons.push("this is an upper bound: a perceptron stops after a pass without mistakes".into());
     }
     if !chosen.fits {
         reasons.push(format!(
-            "no way fits: it needs {}; a larger --memory, fewer rows, or features or an approximation instead of the \
-             kernel matrix would do",
+            "nothing fits into memory: it needs {}; use a larger --memory, fewer rows, or features or an approximation instead of \
+             the kernel matrix",
             human(chosen.memory)
         ));
     }

@@ -89,7 +89,7 @@ mod tests {
 
     /// In n steps Lanczos' method is exact: for a diagonal A, vᵀ log(A) v = Σ vᵢ² log aᵢ.
     #[test]
-    fn the_logarithm_of_a_diagonal_matrix_is_that_of_its_entries() {
+    fn the_logarithm_of_a_diagonal_matrix_matches_its_entries() {
         let n = 12;
         let values: Vec<f64> = (0..n).map(|i| 0.1 + 1.7 * i as f64).collect();
         let entries =

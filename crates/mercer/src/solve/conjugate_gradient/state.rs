@@ -26,7 +26,7 @@ pub struct CgState {
     pub(super) iterations: u64,
     /// Steps since the last true residual.
     pub(super) since_check: u64,
-    /// What steps are taken with.
+    /// The operator of the steps.
     pub(super) operator: Operator,
 }
 

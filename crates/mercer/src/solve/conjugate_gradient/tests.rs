@@ -122,12 +122,12 @@ fn single_precision_tiles_give_the_double_precision_answer() {
     let (found, report) = solver.solve(&problem, &Unwatched).unwrap();
     assert_eq!(report.status, Status::Converged, "{report:?}");
     assert!(distance(&found, &expected) < 1e-6);
-    // Without the exact operator the answer is another one: that of the rounded tiles.
+    // Without the exact operator, the solution is that of the rounded tiles.
     let (rounded, _) = solver.solve(&CgProblem { exact: None, ..problem }, &Unwatched).unwrap();
     assert!(distance(&rounded, &expected) > 1e-8);
 }
 
-/// An operator that cannot tell more than seven digits, so that the residual stops falling.
+/// An operator that is accurate to seven digits, so that the residual stops falling.
 struct Rounded<'a>(&'a dyn LinearOperator);
 
 impl LinearOperator for Rounded<'_> {
@@ -208,7 +208,7 @@ fn a_coarse_operator_is_corrected_or_given_up() {
         assert_eq!(report.status, Status::Converged, "{size}: {report:?}");
         assert!(given_up.is_none_or(|given_up| given_up == state.gave_up_coarse()), "{size}: {report:?}");
         assert!(distance(state.solution(), &expected) < 1e-6, "{size}");
-        // The same bits from wherever it is gone on.
+        // The same bits from every state at which it resumes.
         for bytes in saved.iter().step_by(saved.len().div_ceil(7)) {
             let mut again = CgState::from_bytes(bytes).unwrap();
             assert_eq!(solver.run(&problem, &mut again, &Unwatched, &mut |_| {}).unwrap(), report);
@@ -218,7 +218,7 @@ fn a_coarse_operator_is_corrected_or_given_up() {
 }
 
 #[test]
-fn a_saved_state_goes_on_to_the_same_bits() {
+fn a_saved_state_resumes_with_the_same_bits() {
     let (n, lambda) = (300, 1e-3);
     let resident = double(n, 3);
     let gram = resident.gram(&kernel(), Wanted::Exact).unwrap();
@@ -274,7 +274,7 @@ fn has_the_same_bits_for_every_number_of_threads() {
 }
 
 #[test]
-fn what_cannot_be_solved_is_refused() {
+fn unsolvable_systems_are_refused() {
     let resident = double(50, 2);
     let gram = resident.gram(&"-1*rbf".parse().unwrap(), Wanted::Exact).unwrap();
     let system = Regularised::new(&*gram, 0.1, None);

@@ -127,7 +127,7 @@ mod tests {
             prop_assume!(largest > 0.1);
             let bound = largest_eigenvalue(&with_eigenvalues(&values), &Unwatched).unwrap();
             prop_assert!(bound.lower <= largest * (1.0 + 1e-12), "{bound:?}, {largest}");
-            // The start may have next to nothing of an eigenvector whose neighbour is a few hundredths away.
+            // The start may have almost no component along an eigenvector whose neighbour is a few hundredths away.
             prop_assert!(bound.upper >= largest * 0.97, "{bound:?}, {largest}");
             prop_assert!(bound.upper <= 1.013 * largest, "{bound:?}, {largest}");
         }

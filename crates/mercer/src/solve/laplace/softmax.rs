@@ -7,7 +7,7 @@
 //! log|I + KW| = Σ_c log|B_c| + log|MMᵀ|.
 //! ```
 //!
-//! (W is singular; Z stands for W − W(K⁻¹ + W)⁻¹W.)
+//! (W is singular; Z = W − W(K⁻¹ + W)⁻¹W.)
 
 use rayon::prelude::*;
 

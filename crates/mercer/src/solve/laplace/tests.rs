@@ -33,7 +33,7 @@ fn contracted(weights: &Matrix<f64>, derivative: &Matrix<f64>) -> f64 {
 }
 
 #[test]
-fn gradients_are_those_of_finite_differences() {
+fn gradients_match_finite_differences() {
     let n = 23;
     for classes in [2, 3, 4] {
         let codes = codes(n, classes);
@@ -86,7 +86,7 @@ fn the_mode_is_stationary() {
 
 /// log|I + KW| and the latent covariances, from dense matrices without any of the identities.
 #[test]
-fn determinants_and_covariances_are_those_of_the_definition() {
+fn determinants_and_covariances_match_the_definition() {
     let n = 9;
     for classes in [2, 3] {
         let outputs = if classes == 2 { 1 } else { classes };

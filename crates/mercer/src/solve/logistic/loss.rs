@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_are_those_of_finite_differences() {
+    fn derivatives_match_finite_differences() {
         let h = 1e-5;
         for outputs in [1, 3, 4] {
             let (labels, f, v) = (labels(outputs), logits(outputs, 0.3), logits(outputs, 2.9));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn intercepts_answer_so_that_nothing_pulls_on_them() {
+    fn intercepts_are_at_their_optimum() {
         for outputs in [1, 3] {
             let (labels, f, v) = (labels(outputs), logits(outputs, 0.3), logits(outputs, 2.9));
             let at = Loss::at(&labels, &f);

@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_without_rank_is_no_exception() {
+    fn a_matrix_of_rank_zero_is_not_an_error() {
         for value in [0.0, 1.0] {
             let n = 100;
             let (band, rows) =

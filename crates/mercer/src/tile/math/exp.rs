@@ -31,7 +31,7 @@ const DOUBLE: [f64; 10] = [
 /// eˣ in single precision: 2 ulp everywhere, subnormal results included; 0 and ∞ beyond the range, NaN for NaN.
 #[inline(always)]
 pub(in crate::tile) fn exp_f32<S: Simd<T = f32>>(s: S, x: S::V) -> S::V {
-    // Beyond these the result is 0 or ∞ whatever x is. In this order a NaN stays.
+    // Beyond these limits the result is 0 or ∞ for every x. In this order a NaN stays.
     let x = s.min(s.splat(89.0), s.max(s.splat(-104.0), x));
     let n = s.round(s.mul(x, s.splat(std::f32::consts::LOG2_E)));
     let r = s.mul_add(n, s.splat(-0.693_145_75), x);

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_followed_only_where_the_processor_can() {
+    fn a_name_is_used_only_if_the_processor_supports_it() {
         for set in InstructionSet::ALL {
             assert_eq!(set.to_string().parse(), Ok(set));
             match InstructionSet::read(&set.to_string()) {

@@ -2,9 +2,9 @@
 //!
 //! A function of t is decomposed into terms t^m·g(t^j) whose coefficients are known in closed form and satisfy a
 //! two-term recurrence: exponentials and waves, (1 + bt)^e, log(1 + bt), asin, atan. On each class of n modulo a period
-//! every term has a fixed sign from some index on. From an index N on, one positive term then outweighs the negative
-//! ones for good where it does so at N and its ratio of successive coefficients is at least theirs: an inequality
-//! between polynomials in n that is read off coefficients. Below N the coefficients are computed and compared exactly.
+//! every term has a fixed sign from some index on. If one positive term outweighs the negative ones at an index N, and its
+//! ratio of successive coefficients is at least theirs for all n ≥ N, it outweighs them for all n ≥ N. The ratios give an
+//! inequality between polynomials in n, decided by their coefficients. Below N the coefficients are computed and compared exactly.
 
 mod decompose;
 mod term;
@@ -184,8 +184,10 @@ fn settled(active: &[(&Term, Ratio)], n: usize, y: usize) -> bool {
     })
 }
 
-/// Whether D stays at or above E where their quotient is (α + βy)/(γ + y): it is where that solves the quotient's own
-/// recurrence and starts at D/E, and then D ≥ E is an inequality between straight lines.
+/// Whether D stays at or above E because D/E = (α + βy)/(γ + y).
+///
+/// The identity holds if the right-hand side satisfies the recurrence of the quotient and has its initial value; D ≥ E is then
+/// an inequality between linear functions.
 fn stays_above(strong: &Ratio, value: &Q, weak: &Ratio, debt: &Q, start: &Q) -> bool {
     if debt.is_zero() {
         return false;

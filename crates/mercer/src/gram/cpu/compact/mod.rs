@@ -21,7 +21,7 @@ const TILE: usize = COLUMNS_PER_VISIT;
 /// Entries of a tile.
 const ENTRIES: usize = TILE * TILE;
 
-/// Tiles beside each other whose products are added up in single precision.
+/// Number of adjacent tiles whose products are added in single precision.
 const TILES_PER_SUM: usize = 8;
 
 /// Right-hand sides that share a pass; the sums of more would not fit the caches.

@@ -96,7 +96,7 @@ fn products_are_within_the_rounding_of_those_in_double_precision() {
 }
 
 #[test]
-fn the_rounding_is_what_it_is_said_to_be() {
+fn the_rounding_agrees_with_its_bound() {
     let n = 900;
     let samples = loaded(n, 4);
     let kernel = "rbf(sigma=1)".parse().unwrap();
@@ -170,7 +170,7 @@ fn values_that_are_not_finite_are_not_hidden() {
 }
 
 #[test]
-fn memory_is_that_of_half_the_matrix() {
+fn memory_matches_half_the_matrix() {
     assert_eq!(StoreAs::I16.bytes(0), 0);
     let n = 100_000;
     let (found, half) = (StoreAs::I16.bytes(n) as f64, (n * n) as f64);

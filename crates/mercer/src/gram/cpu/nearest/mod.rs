@@ -258,7 +258,7 @@ mod tests {
 
     /// Clusters 1e-7 wide and 1,000 apart: single precision sees each as one point.
     #[test]
-    fn bands_that_single_precision_cannot_tell_apart_are_searched_again() {
+    fn bands_that_single_precision_cannot_distinguish_are_searched_again() {
         let entries: Vec<f64> = (0..1_200)
             .flat_map(|i: usize| [1e3 * (i % 3) as f64, 1e-7 * ((i * 7919) % 1_201) as f64])
             .collect();

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 pub(crate) unsafe fn transpose8_f32(from: *const f32, stride: usize, to: *mut f32, to_stride: usize) {
     // SAFETY: the caller's promise.
     unsafe {
-        // Rows i and i + 4 side by side, a half of each: what is left are 4 × 4 transposes within halves.
+        // Rows i and i + 4 side by side, a half of each: 4 × 4 transposes within halves remain.
         let quarter = |i: usize, j: usize| {
             let low = _mm256_castps128_ps256(_mm_loadu_ps(from.add(i * stride + j)));
             _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(from.add((i + 4) * stride + j)))
@@ -31,7 +31,7 @@ pub(crate) unsafe fn transpose8_f32(from: *const f32, stride: usize, to: *mut f3
 pub(crate) unsafe fn transpose8_f64(from: *const f64, stride: usize, to: *mut f64, to_stride: usize) {
     // SAFETY: the caller's promise.
     unsafe {
-        // Rows i and i + 2 side by side, a half of each: what is left are 2 × 2 transposes within halves.
+        // Rows i and i + 2 side by side, a half of each: 2 × 2 transposes within halves remain.
         let quarter = |i: usize, j: usize| {
             let low = _mm256_castpd128_pd256(_mm_loadu_pd(from.add(i * stride + j)));
             _mm256_insertf128_pd::<1>(low, _mm_loadu_pd(from.add((i + 2) * stride + j)))
