@@ -227,6 +227,33 @@ fn random_expressions() {
     assert_close(&kernels, Precision::Double, |_| 1e-6);
 }
 
+/// The shared memory of a block, which is least on cards of compute capability 8.6, 8.9 and 12.0.
+#[test]
+fn tiles_of_any_width_fit_shared_memory() {
+    const LARGEST: usize = 99 << 10;
+    let entries = [1, 4].map(|rhs| Entry::ApplyByTensorCores { rhs });
+    let entries: Vec<Entry> = entries
+        .into_iter()
+        .chain([1, 4].map(|rhs| Entry::Apply { rhs }))
+        .chain([Entry::Fill, Entry::FillRows])
+        .collect();
+    let kernels = ["rbf(sigma=3)", "(0.1*<x,z> + 1)^2", "|x|*|z|*laplacian + <x,z>"];
+    for kernel in kernels.map(|text| text.parse::<Kernel>().unwrap()) {
+        for width in 2..=4096 {
+            let program = Program::compile(&kernel, width).unwrap();
+            let samples = AnySamples::F32(Samples::dense(1, width, vec![0.5; width]).unwrap());
+            for precision in [Precision::Single, Precision::Double] {
+                let plan = Plan::dense(&program, &[&samples], &vec![0.0; width], Some(precision));
+                let source = Source::new(&program, &plan);
+                for &entry in &entries {
+                    let shared = source.shape(entry).shared;
+                    assert!(shared <= LARGEST, "{kernel} of {width} columns: {entry:?} takes {shared} bytes");
+                }
+            }
+        }
+    }
+}
+
 /// Tiles, their chunks and their sums, by threads of the host in place of a block's.
 #[test]
 fn products_by_tiles() {
