@@ -118,6 +118,8 @@ impl From<GramError> for Failure {
     fn from(error: GramError) -> Self {
         match error {
             GramError::Stopped(_) => Self::interrupted(),
+            GramError::Engine(_) => Self::work(error).hint("--device cpu does the same work without the GPU"),
+            GramError::EngineMemory(_) => Self::work(error).hint(device_memory_hint(KERNEL_MATRIX)),
             other => Self::usage(other),
         }
     }
@@ -185,6 +187,13 @@ impl From<LearnError> for Failure {
         if error.is_stop() {
             return Self::interrupted();
         }
+        if let LearnError::Gram(error @ (GramError::Engine(_) | GramError::EngineMemory(_)))
+        | LearnError::Design(DesignError::Gram(
+            error @ (GramError::Engine(_) | GramError::EngineMemory(_)),
+        )) = error
+        {
+            return error.into();
+        }
         if let Some(hint) = hint(&error) {
             return Self::work(error).hint(hint);
         }
@@ -229,6 +238,17 @@ impl From<LearnError> for Failure {
     }
 }
 
+/// The hint where the memory of the device is too small, which no flag changes.
+fn device_memory_hint(what: &str) -> String {
+    let instead = match what {
+        KERNEL_MATRIX => {
+            "--solver cg, --approx fourier:4096 and --approx nystrom:2000 need less of the GPU's memory"
+        }
+        _ => "--approx fourier:256 and --approx nystrom:256 need less of the GPU's memory",
+    };
+    format!("{instead}; or use fewer rows or features, or --device cpu")
+}
+
 /// Hints for failed work.
 fn hint(error: &LearnError) -> Option<String> {
     Some(match error {
@@ -241,6 +261,7 @@ fn hint(error: &LearnError) -> Option<String> {
         LearnError::Solve(SolveError::Indefinite { .. }) => {
             "pass a larger --lambda, or a kernel that is positive semidefinite".into()
         }
+        LearnError::DeviceMemory { what, .. } => device_memory_hint(what),
         LearnError::Memory { what, needed, .. } => {
             let size = memory::human(*needed).replace(' ', "");
             let instead = if *what == KERNEL_MATRIX {
@@ -254,7 +275,7 @@ fn hint(error: &LearnError) -> Option<String> {
             "pass a larger --lambda, or --dtype f64".into()
         }
         LearnError::Design(DesignError::Memory { .. }) => {
-            "use fewer features or landmarks, or raise --memory".into()
+            "use fewer features or landmarks, or raise --memory, which does not change that of a GPU".into()
         }
         LearnError::NotAKernel { kernel, .. } if kernel.contains("chi2") || kernel.contains("spline") => {
             "chi2 and spline need features of 0 or more, which --scale minmax gives; --assume-psd trains anyway".into()
@@ -266,4 +287,28 @@ fn hint(error: &LearnError) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_device_is_not_the_users_mistake() {
+        let broken = || GramError::Engine("broken".into());
+        let full = || GramError::EngineMemory("2.0 GB of GPU memory needed".into());
+        for error in [broken(), full()] {
+            let learning = Failure::from(LearnError::Gram(error.clone()));
+            for failure in [Failure::from(error), learning] {
+                assert_eq!(failure.code, 1);
+                let hint = failure.hint.unwrap();
+                assert!(hint.contains("--device cpu") && !hint.contains("--memory"), "{hint}");
+            }
+        }
+        let room = LearnError::DeviceMemory { rows: 9, what: KERNEL_MATRIX, needed: 1 << 40, room: 1 << 30 };
+        let hint = Failure::from(room).hint.unwrap();
+        assert!(hint.contains("--solver cg") && !hint.contains("--memory"), "{hint}");
+        let columns = GramError::Columns { rows: 1, cols: 2 };
+        assert_eq!(Failure::from(columns).code, 2);
+    }
 }

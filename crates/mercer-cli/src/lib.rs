@@ -88,8 +88,5 @@ fn misunderstood(error: &clap::Error) -> ExitCode {
 }
 
 fn finish(outcome: Result<u8, Failure>) -> ExitCode {
-    match outcome {
-        Ok(code) => ExitCode::from(code),
-        Err(failure) => device::explain(failure, progress::interrupted()).report(),
-    }
+    device::explain(outcome, progress::interrupted()).map_or_else(Failure::report, ExitCode::from)
 }

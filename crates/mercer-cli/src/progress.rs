@@ -9,6 +9,8 @@ use mercer::watch::Watch;
 
 #[cfg(unix)]
 use crate::allocator::{exit, write_error};
+use crate::device;
+use crate::failure::Failure;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -59,6 +61,14 @@ fn ends_the_program() -> bool {
 /// Whether Ctrl-C was pressed.
 pub fn interrupted() -> bool {
     STOP.load(Ordering::Relaxed)
+}
+
+/// Fails if the device failed in a call that could not return it, before an answer is written.
+///
+/// # Errors
+/// The failure of the device.
+pub fn check_device() -> Result<(), Failure> {
+    device::explain(Ok(()), interrupted())
 }
 
 /// Draws a bar on standard error for stages that take a while, unless quiet.

@@ -156,7 +156,7 @@ fn check(engine: &CudaEngine, checks: &mut Checks) {
         }
     }
     // Tensor cores, with rows kept in registers and without, and features in several chunks.
-    for columns in [13, 32, 40, 64, 100] {
+    for columns in [13, 32, 40, 64, 100, 150, 200, 500] {
         for text in ["rbf(sigma=3)", "(0.1*<x,z> + 1)^2", "matern(nu=1.5)", "laplacian(gamma=0.05)", "cosine"]
         {
             check_kernel(engine, &text.parse().unwrap(), columns, Precision::Single, checks);

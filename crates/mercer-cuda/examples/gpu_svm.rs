@@ -37,7 +37,7 @@ fn fact(fitted: &Fitted, name: &str) -> f64 {
 /// Trains on both engines and compares objectives, predictions and, of two runs on the device, bits.
 fn compare(
     name: &str,
-    learner: &dyn Learner,
+    learner: &Svm,
     problem: &Problem<'_>,
     asked: &AnySamples<'_>,
     (host, device): (&Session<'_>, &Session<'_>),
@@ -73,7 +73,11 @@ fn compare(
         fact(&expected, "iterations"),
         fact(&found, "iterations"),
     );
-    let (a, b) = (fact(&found, "objective"), fact(&expected, "objective"));
+    // At the usual tolerance two solutions may differ by more in the objective.
+    let mut close = learner.clone();
+    close.solver.tol = 1e-5;
+    let [a, b] = [device, host]
+        .map(|session| close.train(problem, session).map_or(f64::NAN, |fitted| fact(&fitted, "objective")));
     checks.close(&format!("{name}, objective"), &[a / b], &[1.0], 1e-5);
     checks.close(&format!("{name}, violation"), &[fact(&found, "violation")], &[0.0], 1e-3);
     // Predictions of one model by both engines.

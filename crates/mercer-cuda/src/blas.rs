@@ -47,13 +47,15 @@ const UPPER: cublas::cublasFillMode_t = cublas::cublasFillMode_t::CUBLAS_FILL_MO
 const NOT_ONES: cublas::cublasDiagType_t = cublas::cublasDiagType_t::CUBLAS_DIAG_NON_UNIT;
 
 impl Blas {
-    /// # Errors
-    /// If a library is missing or fails.
-    pub fn new(device: &Device) -> Result<Self, CudaError> {
+    /// Whether the libraries can be loaded.
+    pub fn is_present() -> bool {
         // SAFETY: both only try to load a library by its name.
-        if !unsafe { cublas::is_culib_present() && cusolver::is_culib_present() } {
-            return Err(CudaError::NoSolver);
-        }
+        unsafe { cublas::is_culib_present() && cusolver::is_culib_present() }
+    }
+
+    /// # Errors
+    /// If a library fails.
+    pub fn new(device: &Device) -> Result<Self, CudaError> {
         let products = CudaBlas::new(device.shared_stream())?;
         Ok(Self { products, factors: DnHandle::new(device.shared_stream())? })
     }

@@ -52,7 +52,12 @@ impl FromStr for DeviceChoice {
             None if text == "auto" => Some(Self::Auto),
             None if text == "cpu" => Some(Self::Cpu),
             None if text == "cuda" => Some(Self::Cuda(0)),
-            Some(("cuda", ordinal)) => ordinal.parse().ok().map(Self::Cuda),
+            Some(("cuda", ordinal)) if ordinal.bytes().all(|b| b.is_ascii_digit()) && !ordinal.is_empty() => {
+                let ordinal: u16 = ordinal.parse().map_err(|_| {
+                    format!("there is no device `{text}`; GPUs are counted from 0, as in cuda:0")
+                })?;
+                Some(Self::Cuda(ordinal.into()))
+            }
             _ => None,
         }
         .ok_or_else(|| format!("unknown device `{text}`; the devices are auto, cpu, cuda and cuda:N"))
@@ -78,9 +83,11 @@ mod tests {
         for choice in [DeviceChoice::Auto, DeviceChoice::Cpu, DeviceChoice::Cuda(0), DeviceChoice::Cuda(7)] {
             assert_eq!(choice.to_string().parse(), Ok(choice));
         }
-        for bad in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "CUDA"] {
+        for bad in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda: 1", "cpu:0", "CUDA"] {
             assert!(bad.parse::<DeviceChoice>().unwrap_err().contains("cuda:N"), "{bad}");
         }
+        let wrong = "cuda:9999999999999999".parse::<DeviceChoice>().unwrap_err();
+        assert!(wrong.starts_with("there is no device `cuda:9999999999999999`"), "{wrong}");
     }
 
     #[test]

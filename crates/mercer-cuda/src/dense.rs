@@ -71,6 +71,8 @@ impl DeviceMatrix {
     /// Adds a penalty. The caller holds the device's lock.
     pub fn regularise(&mut self, penalty: Penalty<'_>) -> Result<(), CudaError> {
         let Penalty { lambda, root_weights, noise } = penalty;
+        let is_whole = |values: Option<&[f64]>| values.is_none_or(|values| values.len() == self.order);
+        assert!(is_whole(root_weights) && is_whole(noise), "a number for each row");
         let upload = |values: Option<&[f64]>| values.map(|values| self.device.upload(values)).transpose();
         let (roots, noise) = (upload(root_weights)?, upload(noise)?);
         let optional = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, |bytes| address(&self.device, bytes));
@@ -295,6 +297,7 @@ impl DeviceFactor {
         work: impl FnOnce(u64, usize) -> Result<(), CudaError>,
     ) -> Result<(), Stopped> {
         let (device, n, outputs) = (&self.matrix.device, rhs.nrows(), rhs.ncols());
+        assert_eq!(n, self.matrix.order, "rows of the right-hand sides");
         watch.check()?;
         if n == 0 || outputs == 0 {
             return Ok(());

@@ -183,6 +183,8 @@ impl<'a> Solver<'a> {
     fn new(matrix: &'a Matrix, problem: &BoxProblem<'_>, beta: &[f64], f: &[f64]) -> Result<Self, CudaError> {
         let (device, source) = (matrix.device(), &matrix.printed().source);
         let n = problem.rows.len();
+        let lengths = [problem.linear.len(), problem.lower.len(), problem.upper.len(), beta.len(), f.len()];
+        assert!(lengths == [n; 5] && problem.first <= n, "numbers of {n} variables");
         let groups: Vec<Range<usize>> =
             [0..problem.first, problem.first..n].into_iter().filter(|group| !group.is_empty()).collect();
         let shape = DescentShape::of(n, groups.len());

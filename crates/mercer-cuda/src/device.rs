@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{self as driver, CUfunction_attribute_enum};
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, result};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DriverError, result};
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys as compiler};
 use mercer::gram::GramError;
 use mercer::watch::{Stopped, Watch};
@@ -14,6 +15,7 @@ use mercer::watch::{Stopped, Watch};
 use crate::blas::Blas;
 use crate::cache::Cache;
 use crate::error::CudaError;
+use crate::machine::Machine;
 use crate::source::REDUCE;
 
 /// Bytes on a device.
@@ -22,6 +24,7 @@ pub(crate) type Bytes = CudaSlice<u8>;
 /// A device and its compiled functions. Work runs in one stream, for one caller at a time.
 #[derive(Debug)]
 pub(crate) struct Device {
+    pub ordinal: usize,
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     /// The compiler options, which are also part of the cache key.
@@ -29,8 +32,10 @@ pub(crate) struct Device {
     version: String,
     /// Multiprocessors.
     pub processors: usize,
-    /// Bytes of memory.
-    total: u64,
+    /// Bytes that samples and matrices may take.
+    room: u64,
+    /// Bytes of samples.
+    resident: AtomicU64,
     blas: OnceLock<Blas>,
     modules: Mutex<HashMap<String, Arc<CudaModule>>>,
     cache: Cache,
@@ -104,41 +109,34 @@ const LAUNCH: Duration = Duration::from_millis(80);
 impl Device {
     /// Opens a device.
     pub fn open(ordinal: usize, cache: Cache) -> Result<Arc<Self>, CudaError> {
-        // SAFETY: both only try to load a library by its name.
-        let (has_driver, has_compiler) =
-            unsafe { (driver::is_culib_present(), compiler::is_culib_present()) };
-        if !has_driver {
-            return Err(CudaError::NoDriver);
-        }
-        let found = CudaContext::device_count().map_or(0, |count| count.max(0) as usize);
+        let compiler = compiler_version();
+        // SAFETY: this only tries to load a library by its name.
+        let driver = unsafe { driver::is_culib_present() };
+        let machine = Machine { driver, compiler, card: None, solvers: Blas::is_present() };
+        machine.check()?;
+        let found = counted(CudaContext::device_count())?;
         if ordinal >= found {
             return Err(CudaError::NoDevice { wanted: ordinal, found });
         }
-        if !has_compiler {
-            return Err(CudaError::NoCompiler);
-        }
         let context = CudaContext::new(ordinal)?;
         let (major, minor) = context.compute_capability()?;
-        if major < 8 {
-            return Err(CudaError::TooOld { major, minor });
-        }
+        Machine { card: Some((major, minor)), ..machine }.check()?;
         // SAFETY: all work is in one stream, which keeps its order.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream()?;
         let processors =
             context.attribute(driver::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-        let (_, total) = result::mem_get_info()?;
-        let total = total as u64;
-        let (mut of_major, mut of_minor) = (0, 0);
-        // SAFETY: both pointers are valid for writing.
-        let _ = unsafe { compiler::nvrtcVersion(&mut of_major, &mut of_minor) };
+        let (free, total) = result::mem_get_info()?;
+        let (of_major, of_minor) = compiler.unwrap_or_default();
         Ok(Arc::new(Self {
+            ordinal,
             context,
             stream,
             architecture: format!("sm_{major}{minor}"),
             version: format!("{of_major}.{of_minor}"),
             processors: processors.max(1) as usize,
-            total,
+            room: room(free as u64, total as u64),
+            resident: AtomicU64::new(0),
             blas: OnceLock::new(),
             modules: Mutex::default(),
             cache,
@@ -159,10 +157,21 @@ impl Device {
         Ok((free as u64, total as u64))
     }
 
-    /// Bytes that matrices may take: nine tenths of the device's memory, free or not, so that decisions are the same in
-    /// every run.
+    /// Bytes that samples and matrices may take together.
+    pub fn whole_room(&self) -> u64 {
+        self.room
+    }
+
+    /// Bytes that matrices may take in addition to the samples: what was free when the device was opened, and nine tenths of its
+    /// memory at most, less the samples.
     pub fn room(&self) -> u64 {
-        self.total / 10 * 9
+        self.room.saturating_sub(self.resident.load(Ordering::Relaxed))
+    }
+
+    /// Counts samples of so many bytes until the value is dropped.
+    pub fn hold(self: &Arc<Self>, bytes: u64) -> Held {
+        self.resident.fetch_add(bytes, Ordering::Relaxed);
+        Held { device: Arc::clone(self), bytes }
     }
 
     /// The stream of all work.
@@ -207,6 +216,16 @@ impl Device {
         Ok(to)
     }
 
+    /// Copies `values` to the numbers of `to` from the one with index `first` on.
+    pub fn write<T: Plain>(&self, values: &[T], first: usize, to: &mut Bytes) -> Result<(), CudaError> {
+        if !values.is_empty() {
+            let start = first * size_of::<T>();
+            let mut part = to.slice_mut(start..start + size_of_val(values));
+            self.stream.memcpy_htod(bytes_of(values), &mut part)?;
+        }
+        Ok(())
+    }
+
     /// Memory of zeros.
     pub fn zeros(&self, bytes: usize) -> Result<Bytes, CudaError> {
         let mut to = self.allocate(bytes)?;
@@ -244,15 +263,15 @@ impl Device {
             return Ok(Arc::clone(module));
         }
         let key = format!("{} {}\n{text}", self.architecture, self.version);
-        let binary = match self.cache.load(&key) {
-            Some(binary) => binary,
+        let load = |binary| self.context.load_module(Ptx::from_binary(binary));
+        let module = match self.cache.load(&key).and_then(|binary| load(binary).ok()) {
+            Some(module) => module,
             None => {
                 let binary = compile(text, &self.architecture)?;
                 self.cache.save(&key, &binary);
-                binary
+                load(binary)?
             }
         };
-        let module = self.context.load_module(Ptx::from_binary(binary))?;
         modules.insert(text.to_owned(), Arc::clone(&module));
         Ok(module)
     }
@@ -346,6 +365,44 @@ impl Device {
     }
 }
 
+/// Samples of some bytes on a device.
+#[derive(Debug)]
+pub(crate) struct Held {
+    device: Arc<Device>,
+    bytes: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.device.resident.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Bytes that samples and matrices may take on a device of which others may use a part.
+fn room(free: u64, total: u64) -> u64 {
+    free.min(total / 10 * 9)
+}
+
+/// The number of devices, none if the driver finds none.
+fn counted(count: Result<i32, DriverError>) -> Result<usize, DriverError> {
+    match count {
+        Err(DriverError(driver::cudaError_enum::CUDA_ERROR_NO_DEVICE)) => Ok(0),
+        count => Ok(count?.max(0) as usize),
+    }
+}
+
+/// The version of the compiler; `None` if its library is missing.
+fn compiler_version() -> Option<(i32, i32)> {
+    // SAFETY: this only tries to load a library by its name.
+    if !unsafe { compiler::is_culib_present() } {
+        return None;
+    }
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: both pointers are valid for writing.
+    unsafe { compiler::nvrtcVersion(&mut major, &mut minor) }.result().ok()?;
+    Some((major, minor))
+}
+
 /// Numbers that may be copied as bytes.
 pub(crate) trait Plain: Copy {}
 impl Plain for f32 {}
@@ -392,5 +449,26 @@ fn compile(text: &str, architecture: &str) -> Result<Vec<u8>, CudaError> {
         });
         let _ = nvrtc::destroy_program(program);
         binary
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_missing_device_counts_as_none() {
+        use driver::cudaError_enum::{CUDA_ERROR_NO_DEVICE, CUDA_ERROR_SYSTEM_NOT_READY};
+        assert_eq!(counted(Ok(3)), Ok(3));
+        assert_eq!(counted(Err(DriverError(CUDA_ERROR_NO_DEVICE))), Ok(0));
+        let broken = Err(DriverError(CUDA_ERROR_SYSTEM_NOT_READY));
+        assert_eq!(counted(broken), Err(DriverError(CUDA_ERROR_SYSTEM_NOT_READY)));
+    }
+
+    #[test]
+    fn memory_of_others_is_no_room() {
+        assert_eq!(room(1000, 1000), 900);
+        assert_eq!(room(899, 1000), 899);
+        assert_eq!(room(0, 1000), 0);
     }
 }

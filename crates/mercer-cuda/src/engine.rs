@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mercer::data::AnySamples;
 use mercer::gram::{Engine, Gram, GramError, Resident, ValuesRef, WaveSums, default_engine};
 use mercer::linalg::SymmetricMatrix;
+use mercer::memory::human;
 
 use crate::cache::Cache;
 use crate::dense::Waiting;
@@ -36,7 +37,7 @@ impl CudaEngine {
     /// The engine of the device `ordinal`, with compiled source in the user's cache directory.
     ///
     /// # Errors
-    /// If there is no such device, or if the driver or the compiler is missing.
+    /// If there is no such device, or if the driver, the compiler, cuBLAS or cuSOLVER is missing or too old for the device.
     pub fn new(ordinal: usize) -> Result<Self, CudaError> {
         Self::with_cache(ordinal, Cache::of_user())
     }
@@ -73,6 +74,15 @@ impl Engine for CudaEngine {
         "cuda"
     }
 
+    fn describe(&self) -> String {
+        let Device { ordinal, .. } = *self.device;
+        format!(
+            "cuda:{ordinal}, {}, {} for samples and matrices",
+            self.card(),
+            human(self.device.whole_room())
+        )
+    }
+
     fn memory(&self) -> Option<u64> {
         Some(self.device.room())
     }
@@ -85,8 +95,8 @@ impl Engine for CudaEngine {
         Box::new(Waiting::new(&self.device, order, lower))
     }
 
-    fn take_fault(&self) -> Option<String> {
-        self.device.take_fault().map(|error| error.to_string())
+    fn take_fault(&self) -> Option<GramError> {
+        self.device.take_fault().map(GramError::from)
     }
 
     fn load(&self, samples: &AnySamples<'_>) -> Result<Box<dyn Resident>, GramError> {

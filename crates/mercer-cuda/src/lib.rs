@@ -4,8 +4,8 @@
 //! the card by NVRTC and cached on disk. [`CudaEngine`] is an engine like that of the host: pass it to a session and
 //! every learner uses it.
 //!
-//! Building this crate does not need CUDA. At run time it needs NVIDIA's driver and the library NVRTC; without them
-//! [`CudaEngine::new`] returns an error that names the missing library.
+//! Building this crate does not need CUDA. At run time it needs NVIDIA's driver and the libraries NVRTC, cuBLAS and
+//! cuSOLVER; without them [`CudaEngine::new`] returns an error that names the missing library.
 //!
 //! ```
 //! use mercer_cuda::CudaEngine;
@@ -25,6 +25,7 @@ mod device;
 mod engine;
 mod error;
 mod low_rank;
+mod machine;
 mod matrix;
 mod nearest;
 mod printed;

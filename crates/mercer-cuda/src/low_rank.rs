@@ -18,6 +18,8 @@ pub(crate) struct DeviceLowRank {
     matrix: Matrix,
     values: Bytes,
     columns: usize,
+    /// The most columns.
+    capacity: usize,
 }
 
 /// Numbers converted to double precision at a time.
@@ -27,7 +29,7 @@ impl DeviceLowRank {
     /// An empty factor, with room for `rank` columns. The caller holds the device's lock.
     pub fn new(matrix: &Matrix, rank: usize) -> Result<Self, CudaError> {
         let values = matrix.device().allocate(matrix.features().count * rank * 4)?;
-        Ok(Self { matrix: matrix.clone(), values, columns: 0 })
+        Ok(Self { matrix: matrix.clone(), values, columns: 0, capacity: rank })
     }
 
     fn device(&self) -> &Device {
@@ -140,6 +142,7 @@ impl LowRankFactor for DeviceLowRank {
     }
 
     fn rows(&self, rows: &[usize]) -> Result<Vec<f64>, Stopped> {
+        assert!(rows.iter().all(|&row| row < self.nrows()), "rows of the factor");
         if self.columns == 0 {
             return Ok(Vec::new());
         }
@@ -154,6 +157,10 @@ impl LowRankFactor for DeviceLowRank {
         residual: &mut [f64],
         watch: &dyn Watch,
     ) -> Result<(), Stopped> {
+        let (width, known) = (new.chosen.len(), self.columns);
+        assert!(known + width <= self.capacity, "{} columns at most", self.capacity);
+        assert!(new.rows.len() == width * known && new.lower.len() == width * width, "shapes of new columns");
+        assert_eq!(residual.len(), self.nrows(), "one residual for each row");
         if new.chosen.is_empty() {
             return Ok(());
         }
@@ -165,6 +172,7 @@ impl LowRankFactor for DeviceLowRank {
     fn finish(&mut self) {}
 
     fn scale_rows(&mut self, factors: &[f64]) -> Result<(), Stopped> {
+        assert_eq!(factors.len(), self.nrows(), "one factor for each row");
         let device = self.device();
         let _work = device.lock();
         let scale = || -> Result<(), Ended> {
@@ -185,6 +193,7 @@ impl LowRankFactor for DeviceLowRank {
     }
 
     fn transposed_times(&self, v: &Dense<f64>, watch: &dyn Watch) -> Result<Dense<f64>, Stopped> {
+        assert_eq!(v.nrows(), self.nrows(), "rows of the right-hand sides");
         watch.check()?;
         let (device, k, outputs) = (self.device(), self.columns, v.ncols());
         let _work = device.lock();
@@ -209,6 +218,7 @@ impl LowRankFactor for DeviceLowRank {
         out: &mut Dense<f64>,
         watch: &dyn Watch,
     ) -> Result<(), Stopped> {
+        assert!(u.nrows() == self.columns && out.nrows() == self.nrows() && out.ncols() == u.ncols());
         watch.check()?;
         let (device, outputs) = (self.device(), u.ncols());
         let _work = device.lock();

@@ -291,8 +291,9 @@ impl Matrix {
             let end = order.min(first + height);
             let out = address(device, &values) + (first * order * bytes) as u64;
             self.fill_as(precision, (x, x), out, (first, end), end)?;
+            // So that the next check follows the work, not its launch.
+            device.wait()?;
         }
-        device.wait()?;
         Ok(values)
     }
 

@@ -16,6 +16,14 @@ const BAND: usize = 1 << 30;
 /// Queries and rows of a block of threads.
 const SIDE: usize = 64;
 
+/// The most blocks of a launch along its second axis.
+const MOST_BLOCKS: usize = 65_535;
+
+/// The queries of a band, for n rows.
+fn height(n: usize, asked: usize) -> usize {
+    (BAND / (n * 8) / SIDE).clamp(1, asked.div_ceil(SIDE).clamp(1, MOST_BLOCKS)) * SIDE
+}
+
 /// The most columns for which the host is faster, since it visits few pairs of rows.
 const FEW_COLUMNS: usize = 16;
 
@@ -41,18 +49,20 @@ pub(crate) fn nearest(
     watch: &dyn Watch,
 ) -> Result<Option<Nearest>, Ended> {
     let Some(text) = text_of(metric, queries.precision, rows.precision) else { return Ok(None) };
-    let _work = device.lock();
+    let work = device.lock();
     let (measure, choose) = (device.function(&text, "distances", 0)?, device.function(&text, "nearest", 0)?);
     let (n, asked) = (rows.count, queries.count);
-    let height = (BAND / (n * 8) / SIDE * SIDE).clamp(SIDE, asked.next_multiple_of(SIDE));
+    let height = height(n, asked);
     let distances = device.allocate(height.min(asked) * n * 8)?;
     let (numbers, least) = (device.allocate(height * k * 4)?, device.allocate(height * k * 8)?);
     let at = [&distances, &numbers, &least].map(|bytes| address(device, bytes));
     let mut found =
         Nearest { k, rows: Vec::with_capacity(asked * k), distances: Vec::with_capacity(asked * k) };
+    drop(work);
     watch.begin("neighbours", asked.div_ceil(height) as u64);
     for first in (0..asked).step_by(height) {
         check(watch)?;
+        let work = device.lock();
         let here = height.min(asked - first);
         let end = (first + here) as u64;
         let values = [queries.at(), first as u64, end, rows.at(), n as u64, columns as u64, at[0]];
@@ -67,6 +77,8 @@ pub(crate) fn nearest(
         let (mut chosen, mut measures) = (vec![0i32; here * k], vec![0f64; here * k]);
         device.download(&numbers, &mut chosen)?;
         device.download(&least, &mut measures)?;
+        // A thread of the pool may wait for the device.
+        drop(work);
         let mut pairs: Vec<(f64, i32)> = measures.into_iter().zip(chosen).collect();
         pairs.par_chunks_mut(k).for_each(|of_query| {
             of_query.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -77,4 +89,18 @@ pub(crate) fn nearest(
         watch.advance(1);
     }
     Ok(Some(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_is_one_launch() {
+        assert_eq!(height(1_000_000, 5_000), 128);
+        assert_eq!(height(1_000, 100), 128);
+        assert_eq!(height(usize::MAX >> 4, 100), SIDE);
+        // Few rows and many queries.
+        assert_eq!(height(1, 100_000_000), MOST_BLOCKS * SIDE);
+    }
 }

@@ -22,8 +22,8 @@ use crate::source::{Source, is_printable};
 
 /// Samples of a [`CudaEngine`](crate::CudaEngine), on the host and on the device.
 ///
-/// Sparse samples are stored as dense ones on the device; if that takes more than half of its free memory, the host
-/// engine does all work with them.
+/// Sparse samples are stored as dense ones on the device; if that takes more than half of its room, the host engine does all work
+/// with them.
 pub(crate) struct CudaResident {
     device: Arc<Device>,
     samples: AnySamples<'static>,
@@ -42,7 +42,7 @@ impl CudaResident {
     pub fn new(device: &Arc<Device>, samples: AnySamples<'static>) -> Result<Self, CudaError> {
         let size = if matches!(samples, AnySamples::F32(_)) { 4 } else { 8 };
         let bytes = (samples.nrows() as u64).saturating_mul(samples.ncols() as u64).saturating_mul(size);
-        let too_large = samples.is_sparse() && bytes > device.memory()?.0 / 2;
+        let too_large = samples.is_sparse() && bytes > device.room() / 2;
         let rows = if too_large || samples.nrows() > i32::MAX as usize {
             None
         } else {

@@ -1,5 +1,6 @@
 //! Samples on a device, and their features for one kernel.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::DevicePtr;
@@ -7,7 +8,7 @@ use mercer::data::{AnySamples, Samples, Storage};
 use mercer::real::{Precision, Real};
 use rayon::prelude::*;
 
-use crate::device::{Bytes, Device, Grid, arguments, arguments_of};
+use crate::device::{Bytes, Device, Grid, Held, Plain, arguments, arguments_of};
 use crate::error::CudaError;
 use crate::printed::Printed;
 use crate::source::{Entry, Source};
@@ -22,18 +23,28 @@ pub(crate) struct Rows {
     pub count: usize,
     pub precision: Precision,
     values: Bytes,
+    _held: Held,
 }
 
 impl Rows {
     /// Copies samples to the device as dense rows.
     pub fn new(device: &Arc<Device>, samples: &AnySamples<'_>) -> Result<Self, CudaError> {
-        let _work = device.lock();
+        Self::band(device, samples, 0..samples.nrows())
+    }
+
+    /// Copies some of the samples.
+    pub fn band(
+        device: &Arc<Device>,
+        samples: &AnySamples<'_>,
+        rows: Range<usize>,
+    ) -> Result<Self, CudaError> {
+        let count = rows.len();
         let (values, precision) = match samples {
-            AnySamples::F32(samples) => (upload(device, samples)?, Precision::Single),
-            AnySamples::F64(samples) => (upload(device, samples)?, Precision::Double),
+            AnySamples::F32(samples) => (upload(device, samples, rows)?, Precision::Single),
+            AnySamples::F64(samples) => (upload(device, samples, rows)?, Precision::Double),
         };
-        device.wait()?;
-        Ok(Self { device: Arc::clone(device), count: samples.nrows(), precision, values })
+        let held = device.hold((count * samples.ncols()) as u64 * precision.bytes());
+        Ok(Self { device: Arc::clone(device), count, precision, values, _held: held })
     }
 
     /// The address of the numbers.
@@ -45,6 +56,7 @@ impl Rows {
     pub fn features(&self, printed: &Printed, chosen: Option<&[usize]>) -> Result<Features, CudaError> {
         let (device, source) = (&self.device, &printed.source);
         let count = chosen.map_or(self.count, <[usize]>::len);
+        assert!(chosen.is_none_or(|rows| rows.iter().all(|&row| row < self.count)), "rows of the samples");
         let padded = count.div_ceil(BLOCK).max(1) * BLOCK;
         let mapped = Features { count, ..Features::room(device, source, padded)? };
         if count == 0 {
@@ -156,22 +168,39 @@ impl Features {
     }
 }
 
-/// The number type of samples, which can be copied as bytes.
-fn upload<T: Real + crate::device::Plain>(
+/// Bytes of sparse samples that are stored as dense ones on the host at a time.
+const BAND: usize = 1 << 28;
+
+/// Some samples as dense rows on the device. The device is not locked while threads of the pool work: one of them may wait for it.
+fn upload<T: Real + Plain>(
     device: &Device,
     samples: &Samples<'_, T>,
+    rows: Range<usize>,
 ) -> Result<Bytes, CudaError> {
+    let width = samples.ncols();
     match samples.storage() {
-        Storage::Dense(entries) => device.upload(entries),
+        Storage::Dense(entries) => {
+            let _work = device.lock();
+            let to = device.upload(&entries[rows.start * width..rows.end * width])?;
+            device.wait()?;
+            Ok(to)
+        }
         Storage::Sparse { indptr, indices, values } => {
-            let width = samples.ncols();
-            let mut dense = vec![T::default(); samples.nrows() * width];
-            dense.par_chunks_mut(width.max(1)).enumerate().for_each(|(i, row)| {
-                for k in indptr[i]..indptr[i + 1] {
-                    row[indices[k] as usize] = values[k];
-                }
-            });
-            device.upload(&dense)
+            let row_bytes = width.max(1) * size_of::<T>();
+            let mut to = device.allocate(rows.len() * row_bytes)?;
+            let height = (BAND / row_bytes).max(1);
+            for first in rows.clone().step_by(height) {
+                let mut dense = vec![T::default(); height.min(rows.end - first) * width];
+                dense.par_chunks_mut(width.max(1)).enumerate().for_each(|(i, row)| {
+                    for k in indptr[first + i]..indptr[first + i + 1] {
+                        row[indices[k] as usize] = values[k];
+                    }
+                });
+                let _work = device.lock();
+                device.write(&dense, (first - rows.start) * width, &mut to)?;
+                device.wait()?;
+            }
+            Ok(to)
         }
     }
 }

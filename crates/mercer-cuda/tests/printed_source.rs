@@ -3,7 +3,6 @@
 //! The tests need a C++20 compiler: `CXX`, or `c++`. They are skipped with a line where there is none.
 
 use std::fmt::Write as _;
-use std::process::{Command, Stdio};
 
 use mercer::data::{AnySamples, Samples};
 use mercer::kernel::random::{self, Shape};
@@ -12,9 +11,9 @@ use mercer::real::Precision;
 use mercer::tile::{Plan, Program};
 use mercer_cuda::source::{Entry, Source};
 
-#[path = "shim/number.rs"]
-mod number;
-use number::hexadecimal;
+#[path = "shim/compile.rs"]
+mod compile;
+use compile::{list, run};
 
 const COLUMNS: usize = 4;
 
@@ -67,28 +66,9 @@ fn printed(kernel: &Kernel, rows: &[Vec<f64>], precision: Precision) -> Source {
     Source::new(&program, &plan)
 }
 
-/// A list of numbers as C++ writes it.
-fn list(values: &[f64]) -> String {
-    let number = |v: &f64| match v {
-        v if v.is_nan() => "NAN".to_owned(),
-        v if v.is_infinite() => format!("{}INFINITY", if *v < 0.0 { "-" } else { "" }),
-        v => format!("{v:e}"),
-    };
-    values.iter().map(number).collect::<Vec<_>>().join(", ")
-}
-
 /// The text of `entry` in a namespace of its own.
 fn in_namespace(name: &str, source: &Source, entry: Entry) -> String {
-    let text = source.text(entry).replace("extern \"C\"", "");
-    let mut defined: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("#define "))
-        .filter_map(|rest| rest.split([' ', '(']).next())
-        .collect();
-    defined.sort_unstable();
-    defined.dedup();
-    let undefined: String = defined.iter().map(|name| format!("#undef {name}\n")).collect();
-    format!("namespace {name} {{\n{text}\n}}\n{undefined}")
+    compile::in_namespace(name, &source.text(entry))
 }
 
 /// Statements that map the rows: `features`, `scalars` and `side` of the namespace `name`.
@@ -111,30 +91,6 @@ fn mapped(name: &str, source: &Source, count: usize) -> String {
 
 fn cast_list(name: &str, numbers: &str) -> String {
     numbers.split(", ").map(|n| format!("({name}::real){n}")).collect::<Vec<_>>().join(", ")
-}
-
-/// Compiles and runs a program whose `main` prints numbers.
-fn run(functions: &str, body: &str, rows: &[Vec<f64>]) -> Option<Vec<f64>> {
-    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
-    if Command::new(&compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err()
-    {
-        eprintln!("skipped: there is no C++ compiler");
-        return None;
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let [file, program] = ["printed.cpp", "printed"].map(|name| directory.path().join(name));
-    let text = format!(
-        "{}\n{functions}\nstatic double samples[] = {{{}}};\n{body}",
-        include_str!("shim/shim.hpp"),
-        list(&rows.concat())
-    );
-    std::fs::write(&file, text).unwrap();
-    let flags = ["-std=c++20", "-O0", "-pthread", "-w", "-ffp-contract=off", "-o"];
-    let built = Command::new(&compiler).args(flags).arg(&program).arg(&file).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let run = Command::new(&program).output().unwrap();
-    assert!(run.status.success(), "the program ends with {:?}", run.status);
-    Some(String::from_utf8(run.stdout).unwrap().lines().map(hexadecimal).collect())
 }
 
 /// The values of every pair of rows, kernel after kernel, by the printed source.
@@ -227,6 +183,33 @@ fn random_expressions() {
     assert_close(&kernels, Precision::Double, |_| 1e-6);
 }
 
+/// The shared memory of a block, which is least on cards of compute capability 8.6, 8.9 and 12.0.
+#[test]
+fn tiles_of_any_width_fit_shared_memory() {
+    const LARGEST: usize = 99 << 10;
+    let entries = [1, 4].map(|rhs| Entry::ApplyByTensorCores { rhs });
+    let entries: Vec<Entry> = entries
+        .into_iter()
+        .chain([1, 4].map(|rhs| Entry::Apply { rhs }))
+        .chain([Entry::Fill, Entry::FillRows])
+        .collect();
+    let kernels = ["rbf(sigma=3)", "(0.1*<x,z> + 1)^2", "|x|*|z|*laplacian + <x,z>"];
+    for kernel in kernels.map(|text| text.parse::<Kernel>().unwrap()) {
+        for width in 2..=4096 {
+            let program = Program::compile(&kernel, width).unwrap();
+            let samples = AnySamples::F32(Samples::dense(1, width, vec![0.5; width]).unwrap());
+            for precision in [Precision::Single, Precision::Double] {
+                let plan = Plan::dense(&program, &[&samples], &vec![0.0; width], Some(precision));
+                let source = Source::new(&program, &plan);
+                for &entry in &entries {
+                    let shared = source.shape(entry).shared;
+                    assert!(shared <= LARGEST, "{kernel} of {width} columns: {entry:?} takes {shared} bytes");
+                }
+            }
+        }
+    }
+}
+
 /// Tiles, their chunks and their sums, by threads of the host in place of a block's.
 #[test]
 fn products_by_tiles() {
@@ -271,5 +254,41 @@ fn products_by_tiles() {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
         assert!((found - expected).abs() <= 1e-10 * count as f64, "{found} is not {expected}");
+    }
+}
+
+/// Values written by tiles: a block of rows that ends early, in two parts of the columns.
+#[test]
+fn values_by_tiles() {
+    let rows = rows(200);
+    let (mut functions, mut body, mut expected) = (String::new(), String::new(), Vec::new());
+    let texts = ["rbf(sigma=0.8)", "|x|*|z|*rbf[3,0] + <x,z>", "matern(nu=0.9)"];
+    for (k, text) in texts.iter().enumerate() {
+        let kernel: Kernel = text.parse().unwrap();
+        let source = printed(&kernel, &rows, Precision::Double);
+        let (name, height) = (format!("k{k}"), source.shape(Entry::Fill).rows);
+        let (first, end) = (height, (height + 50).min(2 * height));
+        functions += &in_namespace(&name, &source, Entry::Fill);
+        functions +=
+            &in_namespace(&format!("{name}_embed"), &source, Entry::Embed { samples: Precision::Double });
+        let count = (end - first) * rows.len();
+        let _ = write!(
+            body,
+            "static void run{k}()\n{{\n{}    vector<double> out({count} + 1, -7);\n\
+             \x20   launch_blocks(1, 2, 256, true, [&] {{ {name}::fill(side, side, out.data(), p, 1, 128, {end}, 200, 200); }});\n\
+             \x20   for (double value : out) print(value);\n}}\n",
+            mapped(&name, &source, rows.len()),
+        );
+        for x in &rows[first..end] {
+            expected.extend(rows.iter().map(|z| kernel.eval(x, z).unwrap()));
+        }
+        // Nothing is written after the last row.
+        expected.push(-7.0);
+    }
+    let calls: String = (0..texts.len()).map(|k| format!("    run{k}();\n")).collect();
+    let Some(found) = run(&functions, &format!("{body}int main()\n{{\n{calls}}}\n"), &rows) else { return };
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() <= 1e-10, "{found} is not {expected}");
     }
 }

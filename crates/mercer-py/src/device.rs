@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 
 use crate::errors::value_error;
 
-/// The open engines, by device: opening a GPU takes several tenths of a second.
-static ENGINES: LazyLock<Mutex<HashMap<String, Arc<dyn Engine>>>> = LazyLock::new(Mutex::default);
+/// The open engines, by process and device: opening a GPU takes several tenths of a second, and a process cannot use one that was open
+/// when it was forked.
+static ENGINES: LazyLock<Mutex<HashMap<(u32, String), Arc<dyn Engine>>>> = LazyLock::new(Mutex::default);
 
 /// The engine of the device with this name; that of the CPU for `None`.
 ///
@@ -23,11 +24,12 @@ pub fn engine(name: Option<&str>) -> PyResult<Arc<dyn Engine>> {
         return Ok(default_engine());
     }
     let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(engine) = engines.get(&choice.to_string()) {
+    let key = (std::process::id(), choice.to_string());
+    if let Some(engine) = engines.get(&key) {
         return Ok(Arc::clone(engine));
     }
     let engine =
         choice.engine().map_err(|error| PyRuntimeError::new_err(format!("device=\"{choice}\": {error}")))?;
-    engines.insert(choice.to_string(), Arc::clone(&engine));
+    engines.insert(key, Arc::clone(&engine));
     Ok(engine)
 }

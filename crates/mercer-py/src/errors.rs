@@ -11,7 +11,7 @@ use mercer::learn::LearnError;
 use mercer::model::ModelError;
 use mercer::solve::SolveError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -50,9 +50,11 @@ pub fn learn_error(error: LearnError) -> PyErr {
             "{error}. To train with it anyway, compute the matrix, mercer.Kernel(...)(X), and use kernel='precomputed'"
         )),
         LearnError::Memory { .. }
+        | LearnError::DeviceMemory { .. }
         | LearnError::Design(
             DesignError::Memory { .. } | DesignError::TooLarge { .. } | DesignError::TooMany { .. },
         ) => PyMemoryError::new_err(error.to_string()),
+        LearnError::Gram(cause) | LearnError::Design(DesignError::Gram(cause)) => gram_error(cause.clone()),
         _ => value_error(error),
     }
 }
@@ -64,7 +66,11 @@ pub fn design_error(error: DesignError) -> PyErr {
 
 /// The exception for a kernel matrix that cannot be computed.
 pub fn gram_error(error: GramError) -> PyErr {
-    value_error(error)
+    match &error {
+        GramError::EngineMemory(_) => PyMemoryError::new_err(error.to_string()),
+        GramError::Engine(_) => PyRuntimeError::new_err(error.to_string()),
+        _ => value_error(error),
+    }
 }
 
 /// The exception for a model that cannot be read, written or used.
@@ -73,6 +79,7 @@ pub fn model_error(error: ModelError) -> PyErr {
         ModelError::Io { error: cause, .. } | ModelError::Data(DataError::Write { source: cause, .. }) => {
             io::Error::new(cause.kind(), error.to_string()).into()
         }
+        ModelError::Gram(cause) => gram_error(cause.clone()),
         _ => value_error(error),
     }
 }

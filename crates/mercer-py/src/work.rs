@@ -16,7 +16,7 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use crate::device;
-use crate::errors::value_error;
+use crate::errors::{gram_error, value_error};
 
 /// The interval at which the calling thread checks for signals: a quarter of the tenth of a second that Ctrl-C may
 /// take.
@@ -115,6 +115,8 @@ impl Job<'_> {
             board.finished.store(true, Ordering::Release);
             outcome
         };
+        // Discards a failure that earlier work did not report.
+        drop(engine.take_fault());
         let caller = thread::current();
         let outcome = thread::scope(|scope| {
             let spawned = thread::Builder::new().name("mercer".into()).spawn_scoped(scope, || {
@@ -130,16 +132,22 @@ impl Job<'_> {
             }
             let outcome = py.detach(|| worker.join().unwrap_or_else(Err));
             heard.map(|()| outcome)
-        })?;
-        // The device failed in a call that could only return a stop.
-        if let Some(fault) = engine.take_fault() {
-            return Err(PyRuntimeError::new_err(fault));
+        });
+        // The device may have failed in a call that could only return a stop.
+        let fault = engine.take_fault();
+        match (outcome?, fault) {
+            (_, Some(fault)) => Err(gram_error(fault)),
+            (outcome, None) => handed_back(outcome),
         }
-        match outcome {
-            Ok(Some(result)) => Ok(result),
-            Ok(None) => Err(PyRuntimeError::new_err("mercer: the work was taken twice")),
-            Err(panic) => Err(internal_error(&*panic)),
-        }
+    }
+}
+
+/// The result of work on a thread.
+fn handed_back<R>(outcome: thread::Result<Option<R>>) -> PyResult<R> {
+    match outcome {
+        Ok(Some(result)) => Ok(result),
+        Ok(None) => Err(PyRuntimeError::new_err("mercer: the work was taken twice")),
+        Err(panic) => Err(internal_error(&*panic)),
     }
 }
 

@@ -72,6 +72,7 @@ pub fn run(arguments: &Discover) -> Result<(), Failure> {
     let outcome = pool::with(arguments.common.threads(), || search(arguments, &session));
     watch.finish();
     let Outcome { rows, found, fitted, words, holdout } = outcome?;
+    progress::check_device()?;
     fitted.model.save(&arguments.output)?;
     if let (Some(path), Some(format)) = (&arguments.plot, format) {
         let session = session.with_watch(&Unwatched);

@@ -15,6 +15,7 @@ use crate::args::Fit;
 use crate::checkpoint::Checkpoint;
 use crate::choice::Choice;
 use crate::describe;
+use crate::device;
 use crate::failure::Failure;
 use crate::input::{self, Rows};
 use crate::output;
@@ -40,6 +41,7 @@ pub struct Document<'a> {
     report: Option<&'a Report>,
     #[serde(flatten)]
     facts: &'a Facts,
+    device: String,
     seconds: Seconds,
     model: String,
     notes: &'a [String],
@@ -249,6 +251,7 @@ fn finish(
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
+    progress::check_device()?;
     score::keep(&mut model.report, outcome.holdout.as_deref().unwrap_or_default());
     model.save(&arguments.output)?;
     if let Some(checkpoint) = checkpoint {
@@ -296,6 +299,7 @@ fn finish(
         holdout: outcome.holdout,
         report: report.as_ref(),
         facts: &facts,
+        device: device::describe(),
         seconds,
         model: arguments.output.display().to_string(),
         notes: &outcome.notes,
@@ -305,6 +309,7 @@ fn finish(
     let has_target = arguments.method != Method::OneClass || model.outputs != ["inlier"];
     let mut lines = lines(&document, has_target, &model.predictor, written, outcome.lines);
     if arguments.common.verbose {
+        lines.push(("device", document.device.clone()));
         lines.push(("time", document.seconds.line()));
         lines.extend(report.as_ref().map(|report| ("steps", report.iterations.to_string())));
     }

@@ -57,12 +57,14 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let seconds = pool::with(arguments.common.threads(), || match arguments.input.dtype {
         Precision::Single => {
             let entries = job.single(&session)?;
+            progress::check_device()?;
             let seconds = clock.elapsed().as_secs_f64();
             write(&arguments.output, shape, &entries)?;
             Ok::<_, Failure>(seconds)
         }
         Precision::Double => {
             let entries = job.double(&session)?;
+            progress::check_device()?;
             let seconds = clock.elapsed().as_secs_f64();
             write(&arguments.output, shape, &entries)?;
             Ok(seconds)

@@ -42,9 +42,9 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("in --features: {error}")))?;
     let watch = Progress::new(arguments.common.quiet || arguments.common.json);
     let session = arguments.common.session(arguments.memory, &watch)?;
-    // With automatic choice of the device, plans for both are shown, so that the user can compare the times.
-    let host = (arguments.common.device == DeviceChoice::Auto && session.engine().name() != "cpu")
-        .then(|| session.on(default_engine()));
+    // With automatic choice of the device, plans for all are shown, so that the user can compare the times.
+    let is_auto = arguments.common.device == DeviceChoice::Auto;
+    let host = (is_auto && session.engine().name() != "cpu").then(|| session.on(default_engine()));
     let plan_on = |session: &Session<'_>| {
         let job = Job { arguments, kernel: kernel.clone(), features: features.clone(), session };
         pool::with(arguments.common.threads(), || match &arguments.data {
@@ -56,18 +56,19 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             None => job.of_shape(),
         })
     };
-    let plan = plan_on(&session)?;
-    let Some(host) = host else {
-        watch.finish();
-        if arguments.common.json {
-            return output::print_json(&plan);
-        }
-        return writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error));
-    };
-    let plans = [(session.engine().name(), plan), (host.engine().name(), plan_on(&host)?)];
+    let mut plans = vec![(session.engine().name(), plan_on(&session)?)];
+    if let Some(host) = &host {
+        plans.push((host.engine().name(), plan_on(host)?));
+    }
     watch.finish();
     if arguments.common.json {
-        return output::print_json(&BTreeMap::from(plans));
+        return match plans.as_slice() {
+            [(_, plan)] if !is_auto => output::print_json(plan),
+            _ => output::print_json(&plans.into_iter().collect::<BTreeMap<_, _>>()),
+        };
+    }
+    if let [(_, plan)] = plans.as_slice() {
+        return writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error));
     }
     for (name, plan) in plans {
         writeln!(io::stdout(), "--device {name}\n{plan}\n").map_err(|error| Failure::stdout(&error))?;

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::args::Predict;
 use crate::describe;
+use crate::device;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::{self, Progress};
@@ -21,12 +22,22 @@ use crate::score::{Errors, Score};
 /// Rows read, predicted and written at a time.
 const CHUNK: usize = 8_192;
 
+/// The most of them on a device with its own memory, which is idle with few rows, and the most numbers.
+const ON_DEVICE: (usize, usize) = (1 << 18, 1 << 26);
+
+/// The rows of a chunk with this many columns.
+fn chunk(columns: usize, on_device: bool) -> usize {
+    let (rows, numbers) = ON_DEVICE;
+    if on_device { (numbers / columns.max(1)).clamp(CHUNK, rows) } else { CHUNK }
+}
+
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 struct Document {
     model: String,
     data: String,
     output: Option<String>,
+    device: String,
     rows: usize,
     score: Option<Vec<Errors>>,
     seconds: f64,
@@ -83,6 +94,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         model: arguments.model.display().to_string(),
         data: arguments.data.display().to_string(),
         output: arguments.output.as_ref().map(|path| path.display().to_string()),
+        device: device::describe(),
         rows: run.rows,
         score: run.errors(),
         seconds: began.elapsed().as_secs_f64(),
@@ -94,6 +106,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
 fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), Failure> {
     let mut lines = Vec::new();
     if arguments.common.verbose {
+        lines.push(("device", document.device.clone()));
         lines.push(("model", model.method.to_string()));
         lines.extend(describe::lines(&model.predictor));
         lines.extend(model.predictor.rows().map(|rows| ("rows kept", rows.nrows().to_string())));
@@ -233,7 +246,8 @@ impl Run<'_> {
         };
         let schema = self.model.schema_or_positional();
         let mut header = Some(self.header());
-        for chunk in data::chunks(data, &schema, CHUNK)? {
+        let rows = chunk(schema.nfeatures(), self.session.engine().memory().is_some());
+        for chunk in data::chunks(data, &schema, rows)? {
             let chunk = chunk?;
             self.session.check()?;
             let predictions = pool::with(self.threads, || self.model.predict(&chunk.features, self.session))?;
@@ -247,6 +261,7 @@ impl Run<'_> {
                 }
                 false => None,
             };
+            progress::check_device()?;
             self.score(&chunk, &predictions, deviations.as_ref());
             self.rows += chunk.nrows();
             let shares = match self.extra {
@@ -360,5 +375,19 @@ pub(super) fn quoted(field: &str) -> String {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
         field.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_for_a_device_are_large_and_bounded() {
+        assert_eq!(chunk(10, false), CHUNK);
+        assert_eq!(chunk(10, true), 1 << 18);
+        assert_eq!(chunk(1_000, true), (1 << 26) / 1_000);
+        assert_eq!(chunk(1 << 20, true), CHUNK);
+        assert_eq!(chunk(0, true), 1 << 18);
     }
 }

@@ -15,6 +15,7 @@ use crate::args::{self, Tune};
 use crate::checkpoint::Checkpoint;
 use crate::commands::{plot, tune_picture};
 use crate::describe;
+use crate::device;
 use crate::failure::Failure;
 use crate::input::{self, Rows};
 use crate::output;
@@ -44,6 +45,7 @@ struct Document<'a> {
     held_out: Option<Vec<Errors>>,
     trials: &'a Trials,
     warnings: &'a [String],
+    device: String,
     seconds: f64,
     model: String,
 }
@@ -120,6 +122,7 @@ fn finish(
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
+    progress::check_device()?;
     model.save(&arguments.output)?;
     let mut wrote = None;
     if let (Some(figure), Some(format), Some(path)) = (figure, format, arguments.plot.as_deref()) {
@@ -139,6 +142,7 @@ fn finish(
         held_out,
         trials: &trials,
         warnings: &warnings,
+        device: device::describe(),
         seconds: began.elapsed().as_secs_f64(),
         model: arguments.output.display().to_string(),
     };
@@ -155,6 +159,9 @@ fn finish(
     for errors in document.held_out.iter().flatten() {
         let name = if model.outputs.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));
+    }
+    if arguments.common.verbose {
+        lines.push(("device", document.device.clone()));
     }
     lines.extend(wrote.map(|path| ("plot", path)));
     lines.push(("model", format!("{}, {:.2} s", document.model, document.seconds)));

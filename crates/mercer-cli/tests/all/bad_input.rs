@@ -44,6 +44,13 @@ fn an_absent_device_is_an_error() {
     let (code, error) = fit("cuda:4096");
     assert_eq!(code, Some(2), "{error}");
     assert!(error.contains("--device cuda:4096: no "), "{error}");
+    for (device, message) in [
+        ("cuda:+1", "unknown device `cuda:+1`"),
+        ("cuda:9999999999999999", "there is no device `cuda:99999999"),
+    ] {
+        let (code, error) = fit(device);
+        assert!(code == Some(2) && error.contains(message), "{error}");
+    }
     assert_eq!(bench.files(), ["d.csv"]);
     assert_eq!(fit("cpu").0, Some(0));
 }

@@ -52,6 +52,7 @@ fn json_is_one_document() {
     .unwrap();
     assert_eq!(fit["data"]["rows"], 50);
     assert_eq!(fit["holdout"][0]["rows"], 10);
+    assert_eq!(fit["device"], "cpu");
     assert!(fit["kernel"].as_str().unwrap().starts_with("rbf(sigma="));
     assert!(!fit["kernel"].as_str().unwrap().contains("auto"));
     let info: Value = serde_json::from_str(&bench.ok(&["info", "m.mercer", "--json"])).unwrap();
@@ -59,6 +60,9 @@ fn json_is_one_document() {
     let predict: Value =
         serde_json::from_str(&bench.ok(&["predict", "m.mercer", "d.csv", "--json", "-o", "o.csv"])).unwrap();
     assert_eq!(predict["rows"], 50);
+    assert_eq!(predict["device"], "cpu");
+    let verbose = bench.ok(&["predict", "m.mercer", "d.csv", "-v", "-o", "o.csv"]);
+    assert!(verbose.lines().any(|line| line.starts_with("device") && line.ends_with(" cpu")), "{verbose}");
     assert!(predict["score"][0]["r2"].as_f64().unwrap() > 0.5);
 }
 

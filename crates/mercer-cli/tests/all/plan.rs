@@ -46,3 +46,16 @@ fn only_tuning_of_ridge_can_be_planned() {
         assert!(error.contains("the tuning of"), "{method}: {error}");
     }
 }
+
+#[test]
+fn plans_for_an_automatic_device_are_by_device() {
+    let bench = Bench::new();
+    let plan = |device: &str| -> Value {
+        let words = ["plan", "ridge", "--shape", "500,4", "--json", "--device", device];
+        serde_json::from_str(&bench.ok(&words)).unwrap()
+    };
+    let plans = plan("auto");
+    let [found, own] = [&plans["cpu"], &plan("cpu")]
+        .map(|plan| plan.as_object().unwrap().keys().cloned().collect::<Vec<String>>());
+    assert_eq!(found, own);
+}

@@ -107,6 +107,9 @@ pub struct Source {
 /// The most features in shared memory at a time.
 const LARGEST_CHUNK: usize = 32;
 
+/// The most steps of packed features: a block's columns then take 64 KiB of shared memory, and its rows fit the registers.
+const MOST_PACKED_STEPS: usize = 8;
+
 impl Source {
     /// Prints `program` by the methods of `plan`.
     #[must_use]
@@ -255,11 +258,13 @@ impl Source {
         self.heavy
     }
 
-    /// Whether tensor cores sum the three products of high and low parts as one, which is done if it takes fewer steps.
+    /// Whether tensor cores sum the three products of high and low parts as one, which is done if it takes fewer steps, and few
+    /// enough for a block.
     #[must_use]
     pub fn is_packed(&self) -> bool {
         let width = self.layout.width();
-        (3 * width).div_ceil(16) < 3 * width.div_ceil(16)
+        let packed = (3 * width).div_ceil(16);
+        packed < 3 * width.div_ceil(16) && packed <= MOST_PACKED_STEPS
     }
 
     /// The number of steps of 16 features on tensor cores.

@@ -13,6 +13,7 @@
 using namespace std;
 
 #define __global__ static
+#define __device__ static
 #define __shared__ static
 #define __launch_bounds__(...)
 
@@ -95,11 +96,13 @@ static int __popc(unsigned a) { return popcount(a); }
 static int __ffs(unsigned a) { return a == 0 ? 0 : countr_zero(a) + 1; }
 static unsigned __float_as_uint(float a) { return bit_cast<unsigned>(a); }
 static float __uint_as_float(unsigned a) { return bit_cast<float>(a); }
+static long long __double_as_longlong(double a) { return bit_cast<long long>(a); }
 static double __longlong_as_double(long long a) { return bit_cast<double>(a); }
 static float __fdividef(float a, float b) { return a / b; }
 static float __frcp_rn(float a) { return 1 / a; }
 static double __dadd_rn(double a, double b) { return a + b; }
 static double __dmul_rn(double a, double b) { return a * b; }
+static void sincospi(double a, double *sine, double *cosine) { *sine = sin(M_PI * a), *cosine = cos(M_PI * a); }
 static int atomicAdd(int *to, int a) { return __atomic_fetch_add(to, a, __ATOMIC_SEQ_CST); }
 
 // Runs `call` for every thread of every block; threads of a block wait for each other only where `wait`.

@@ -4,7 +4,7 @@ import os
 import sys
 from contextlib import contextmanager
 
-from mercer import _native
+from mercer import _cuda_libraries, _native
 
 
 def threads(n_jobs):
@@ -31,6 +31,8 @@ def _share_of_worker():
 @contextmanager
 def job(n_jobs=None, verbose=0, seed=0, device="cpu"):
     """Yield the job that native calls take, with a progress bar if ``verbose`` is set."""
+    if device not in (None, "cpu"):
+        _cuda_libraries.preload()
     how = {"threads": threads(n_jobs), "progress": None, "seed": seed, "device": device}
     if not verbose:
         yield how

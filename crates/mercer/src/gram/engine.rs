@@ -40,9 +40,12 @@ pub enum GramError {
         /// Entries that were given.
         found: usize,
     },
-    /// The engine could not do the work: no memory, a device that fails.
+    /// The engine could not do the work, such as a device that fails.
     #[error("{0}")]
     Engine(String),
+    /// The engine has too little memory of its own.
+    #[error("{0}")]
+    EngineMemory(String),
     /// The watch asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -73,6 +76,11 @@ pub trait Engine: Send + Sync {
     /// Its name, for reports.
     fn name(&self) -> &'static str;
 
+    /// The device, for reports.
+    fn describe(&self) -> String {
+        self.name().to_owned()
+    }
+
     /// Bytes of the engine's own memory that matrices may take; `None` if they are in host memory.
     fn memory(&self) -> Option<u64> {
         None
@@ -92,7 +100,7 @@ pub trait Engine: Send + Sync {
     }
 
     /// Takes the last failure of the engine in a call that could not return it and reported [`Stopped`] instead.
-    fn take_fault(&self) -> Option<String> {
+    fn take_fault(&self) -> Option<GramError> {
         None
     }
 

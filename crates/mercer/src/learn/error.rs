@@ -7,6 +7,7 @@ use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError, ResolveError};
 use crate::linalg::NormalEquationsError;
 use crate::memory;
+use crate::session::Session;
 use crate::solve::SolveError;
 use crate::watch::Stopped;
 
@@ -146,6 +147,20 @@ pub enum LearnError {
         /// Bytes it may use.
         budget: u64,
     },
+    /// The problem does not fit the memory of the device that the work is on.
+    #[error(
+        "{rows} rows need {what} of {}, more than the {} of the GPU's memory that are left", memory::human(*.needed), memory::human(*.room)
+    )]
+    DeviceMemory {
+        /// Rows of the problem.
+        rows: usize,
+        /// The allocation: [`KERNEL_MATRIX`] or another.
+        what: &'static str,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes it may use.
+        room: u64,
+    },
     /// The formula is not positive semidefinite on a domain that contains the samples.
     #[error("{kernel} is not a kernel on {}, which holds the data: {refutation}", .domain.describe())]
     NotAKernel {
@@ -241,6 +256,20 @@ impl LearnError {
         budget: u64,
     ) -> Result<(), Self> {
         if needed > budget { Err(Self::Memory { rows, what, needed, budget }) } else { Ok(()) }
+    }
+
+    /// The same for an allocation where the engine stores its matrices: [`LearnError::DeviceMemory`] if that is not on the host.
+    pub(crate) fn check_matrix_memory(
+        rows: usize,
+        what: &'static str,
+        needed: u64,
+        session: &Session<'_>,
+    ) -> Result<(), Self> {
+        match session.engine().memory() {
+            Some(room) if needed > room => Err(Self::DeviceMemory { rows, what, needed, room }),
+            Some(_) => Ok(()),
+            None => Self::check_memory(rows, what, needed, session.memory()),
+        }
     }
 
     /// Whether the work ended because its session asked for it.

@@ -47,20 +47,32 @@ pub fn solve_direct(
     factor: Factor,
     watch: &dyn Watch,
 ) -> Result<(Matrix<f64>, Report), SolveError> {
-    let try_mixed = match factor {
+    match solve_single(system, rhs, factor, watch)? {
+        Some(answer) => Ok(answer),
+        None => solve_double(system, rhs, watch),
+    }
+}
+
+/// The solution by a factor in single precision, with half the memory of one in double precision; `None` if `factor` asks for double
+/// precision or single precision is not enough.
+pub(crate) fn solve_single(
+    system: &Regularised<'_>,
+    rhs: &Matrix<f64>,
+    factor: Factor,
+    watch: &dyn Watch,
+) -> Result<Option<(Matrix<f64>, Report)>, SolveError> {
+    let is_tried = match factor {
         Factor::Double => false,
         Factor::Mixed => true,
         Factor::Auto => {
             system.nrows() >= MIXED_FROM && system.lambda() > 0.0 && system.gram().prefers_single()
         }
     };
-    if try_mixed && let Some(answer) = solve_mixed(system, rhs, factor, watch)? {
-        return Ok(answer);
-    }
-    solve_double(system, rhs, watch)
+    if is_tried { solve_mixed(system, rhs, factor, watch) } else { Ok(None) }
 }
 
-fn solve_double(
+/// The solution by a factor in double precision.
+pub(crate) fn solve_double(
     system: &Regularised<'_>,
     rhs: &Matrix<f64>,
     watch: &dyn Watch,

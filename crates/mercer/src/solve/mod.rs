@@ -27,7 +27,7 @@ pub use conjugate_gradient::{
     CgProblem, CgState, Coarse, ConjugateGradient, Lanczos, LowRank, Preconditioner, Unconditioned,
 };
 pub use direct::{Factor, solve_direct};
-pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT};
+pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT, solve_double, solve_single};
 pub use error::SolveError;
 pub use falkon::{FalkonPreconditioner, LandmarkSystem};
 pub use hinge_newton::{HingeFit, HingeNewton};

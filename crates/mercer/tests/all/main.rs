@@ -4,6 +4,7 @@ mod approx_classes;
 mod approx_ridge;
 mod counting_engine;
 mod design;
+mod device_memory;
 mod discover;
 mod extremes;
 mod features;

@@ -262,6 +262,28 @@ fn landmarks_give_the_answer_of_nystrom_features() {
     assert!(matches!(error, LearnError::Unsupported(_)), "{error}");
 }
 
+/// The answer on samples in single precision is that of the same numbers in double precision.
+#[test]
+fn landmarks_on_samples_in_single_precision_are_corrected() {
+    let (samples, targets, _) = data(400);
+    let mut rows = vec![0.0; 400 * 3];
+    (0..400).for_each(|i| samples.copy_row(i, &mut rows[3 * i..3 * i + 3]));
+    let narrow: Vec<f32> = rows.iter().map(|v| *v as f32).collect();
+    let wide: Vec<f64> = narrow.iter().map(|v| f64::from(*v)).collect();
+    let single = AnySamples::F32(Samples::dense(400, 3, narrow).unwrap());
+    let double = AnySamples::F64(Samples::dense(400, 3, wide).unwrap());
+    let approximation = Approximation::Nystrom { landmarks: 50, choice: LandmarkChoice::Uniform };
+    let ridge = Ridge::on((matern(), approximation)).lambda(0.1).solver(RidgeSolver::Cg).tol(1e-11);
+    let [(mut found, report), (expected, _)] =
+        [single, double].map(|samples| fit(&ridge, &samples, &targets, None).unwrap());
+    // Predictions are in the precision of the centres.
+    found.centres = expected.centres.clone();
+    assert_eq!(report.status, Status::Converged, "{report:?}");
+    for (a, b) in predictions(&found, &samples).iter().zip(predictions(&expected, &samples)) {
+        assert!((a - b).abs() < 1e-7, "{a} {b}");
+    }
+}
+
 /// Where λ is below the errors of single precision, steps are taken in double precision in the end.
 #[test]
 fn a_lambda_below_single_precision_is_solved() {

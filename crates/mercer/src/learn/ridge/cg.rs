@@ -38,7 +38,7 @@ impl Ridge {
         let (rows, outputs) = (samples.nrows(), targets.ncols());
         let rank = self.rank.unwrap_or_else(|| cost::preconditioner_rank(rows));
         let (needed, budget) = (cost::cg_bytes(rows, rank, outputs), session.matrix_memory());
-        LearnError::check_memory(rows, "a preconditioner and vectors", needed, budget)?;
+        LearnError::check_matrix_memory(rows, "a preconditioner and vectors", needed, session)?;
         // An engine with its own memory computes values faster than it reads them.
         let stores = session.engine().memory().is_none() && StoreAs::I16.bytes(rows) <= budget - needed;
         let admitted = self.admission.decide(kernel, samples)?;
@@ -231,7 +231,7 @@ fn in_single<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
     }
 }
 
-fn in_double<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
+pub(super) fn in_double<'a>(samples: &'a AnySamples<'_>) -> AnySamples<'a> {
     match samples {
         AnySamples::F32(s) => AnySamples::F64(converted(s)),
         AnySamples::F64(_) => samples.view(),

@@ -15,7 +15,10 @@ use crate::data::{AnySamples, Matrix};
 use crate::gram::{Gram, TileMut};
 use crate::kernel::Kernel;
 use crate::session::Session;
-use crate::solve::{Factor, Regularised, Report, bordered_right_hand_sides, bordered_solution, solve_direct};
+use crate::solve::{
+    Factor, Regularised, Report, SolveError, bordered_right_hand_sides, bordered_solution, solve_double,
+    solve_single,
+};
 
 use super::super::basis::Basis;
 use super::super::error::LearnError;
@@ -44,7 +47,7 @@ impl Ridge {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let (targets, weights) = (problem.numbers()?, problem.weights());
-        check_matrix_memory(problem.nrows(), session)?;
+        self.solver.check_memory(problem.nrows(), session)?;
         let basis = Basis::new(kernel, self.intercept, self.admission, problem, session)?;
         let (centred, means) = match self.intercept {
             Intercept::Column => {
@@ -79,8 +82,14 @@ impl Ridge {
         for (lambda, group) in targets_by_lambda(&self.lambda, columns) {
             let system = Regularised::new(gram, lambda, roots.as_deref());
             let rhs = bordered_right_hand_sides(targets, &group, intercept, roots.as_deref());
-            let (solution, solved) =
-                solve_direct(&system, &rhs, factor, session).map_err(|error| explain(gram, error.into()))?;
+            let explained = |error: SolveError| explain(gram, error.into());
+            let (solution, solved) = match solve_single(&system, &rhs, factor, session).map_err(explained)? {
+                Some(answer) => answer,
+                None => {
+                    check_matrix_memory(gram.nrows(), session)?;
+                    solve_double(&system, &rhs, session).map_err(explained)?
+                }
+            };
             let (a, b) = bordered_solution(&solution, group.len(), roots.as_deref());
             for (place, &column) in group.iter().enumerate() {
                 intercepts[column] = b[place];

@@ -1,7 +1,8 @@
 //! Ridge regression on landmarks: one coefficient per landmark, for any number of samples.
 
-use crate::data::Matrix;
+use crate::data::{AnySamples, Matrix};
 use crate::design::{LandmarkChoice, LandmarkFactor};
+use crate::gram::LinearOperator;
 use crate::kernel::Kernel;
 use crate::model::{Expansion, Facts};
 use crate::session::Session;
@@ -10,6 +11,7 @@ use crate::solve::{CgProblem, FalkonPreconditioner, LandmarkSystem};
 use super::super::error::LearnError;
 use super::super::fitted::Answer;
 use super::super::problem::Problem;
+use super::cg::in_double;
 use super::{Intercept, Ridge};
 
 impl Ridge {
@@ -34,6 +36,18 @@ impl Ridge {
         let preconditioner = FalkonPreconditioner::new(&*factor, total, lambda, session)?;
         let (queries, centres) = (session.load(samples)?, session.load(&landmarks)?);
         let (forward, backward) = (queries.cross(kernel, &*centres)?, centres.cross(kernel, &*queries)?);
+        // Steps on samples in single precision are corrected by residuals in double precision.
+        let exact = if matches!(samples, AnySamples::F32(_)) {
+            Some((session.load(&in_double(samples))?, session.load(&in_double(&landmarks))?))
+        } else {
+            None
+        };
+        let exact = match &exact {
+            Some((queries, centres)) => {
+                Some((queries.cross(kernel, &**centres)?, centres.cross(kernel, &**queries)?))
+            }
+            None => None,
+        };
         let system = LandmarkSystem {
             forward: &*forward,
             backward: &*backward,
@@ -42,11 +56,17 @@ impl Ridge {
             centred: self.intercept == Intercept::Centred,
             lambda,
         };
-        let (rhs, mut intercepts) = system.right_hand_side(targets, session)?;
+        let exact = exact.as_ref().map(|(forward, backward)| LandmarkSystem {
+            forward: &**forward,
+            backward: &**backward,
+            ..system
+        });
+        let best = exact.as_ref().unwrap_or(&system);
+        let (rhs, mut intercepts) = best.right_hand_side(targets, session)?;
         let problem = CgProblem {
             coarse: None,
             operator: &system,
-            exact: None,
+            exact: exact.as_ref().map(|exact| exact as &dyn LinearOperator),
             rhs: &rhs,
             preconditioner: &preconditioner,
         };
@@ -60,7 +80,7 @@ impl Ridge {
         let coefficients = system.coefficients(&beta, session)?;
         if system.centred {
             let mut values = Matrix::zeros(samples.nrows(), targets.ncols());
-            system.forward.apply(&mut values, &coefficients, session)?;
+            best.forward.apply(&mut values, &coefficients, session)?;
             intercepts.iter_mut().zip(system.means(&values)).for_each(|(b, f)| *b -= f);
         }
         let (kernel, centres) = (kernel.clone(), landmarks.into_owned());

@@ -250,7 +250,7 @@ impl Learner for Ridge {
                 match method {
                     _ if kernel.is_resolved() && primal() => Ok(()),
                     RidgeSolver::Primal => Err(LearnError::NoFiniteMap { kernel: kernel.to_string() }),
-                    _ => check_matrix_memory(shape.rows, session),
+                    _ => method.check_memory(shape.rows, session),
                 }
             }
         }
@@ -288,12 +288,26 @@ fn shape(problem: &Problem<'_>) -> Result<Shape, LearnError> {
     Ok(Shape { rows: samples.nrows(), columns: samples.ncols(), targets: problem.numbers()?.ncols() })
 }
 
-/// Whether the kernel matrix of this many rows fits the memory budget.
+impl RidgeSolver {
+    /// Whether the kernel matrix that the method factors first fits the memory: in single precision where that is asked for, or where
+    /// the matrix is in the memory of a device that has no room for double precision.
+    fn check_memory(self, rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
+        let single = match self {
+            Self::Mixed => true,
+            Self::Auto | Self::Dual => session.engine().memory().is_some(),
+            _ => false,
+        };
+        let needed = cost::matrix_bytes(rows) / if single { 2 } else { 1 };
+        LearnError::check_matrix_memory(rows, KERNEL_MATRIX, needed, session)
+    }
+}
+
+/// Whether the kernel matrix of this many rows fits the memory budget in double precision.
 ///
 /// # Errors
-/// [`LearnError::Memory`] if it does not.
+/// [`LearnError::Memory`] or [`LearnError::DeviceMemory`] if it does not.
 pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), LearnError> {
-    LearnError::check_memory(rows, KERNEL_MATRIX, cost::matrix_bytes(rows), session.matrix_memory())
+    LearnError::check_matrix_memory(rows, KERNEL_MATRIX, cost::matrix_bytes(rows), session)
 }
 
 fn check_lambda(lambda: &[f64], targets: usize) -> Result<(), LearnError> {

@@ -191,7 +191,11 @@ impl Plan {
         let clock = Instant::now();
         session.begin("measuring this machine", 0);
         let mut calibration = Calibration::new(kernel, shape, samples, session)?;
-        let budget = session.matrix_memory();
+        // As the learners: only ridge regression stores its matrices where the engine computes them.
+        let budget = match task {
+            Task::Ridge { .. } => session.matrix_memory(),
+            _ => session.memory(),
+        };
         let mut candidates = Vec::new();
         for cost in task.ways(shape, calibration.has_random_features(), budget) {
             let mut candidate = Candidate::new(cost, budget, &mut calibration)?;
