@@ -4,6 +4,7 @@
 //! rows of fields, and encoded as numbers. The encoding learnt from the training file is the [`Schema`]: [`read`] fits
 //! it, [`chunks`] applies it.
 
+mod advice;
 mod atomic_file;
 mod categories;
 mod chunks;
@@ -47,8 +48,9 @@ pub use atomic_file::write_atomically;
 pub use chunks::{FileChunks, chunks};
 pub use classes::Classes;
 pub use dataset::{Dataset, Target, TargetValues};
-pub use error::{DataError, Place, RowNumber};
+pub use error::{DataError, Place, RowNumber, counted, listed, reason};
 pub use finite::{check_features, check_target};
+pub use foreign::foreign;
 pub use held_out::HeldOut;
 pub use npy::{write_npy, write_npy_entries, write_npy_header};
 pub use number::Number;

@@ -1,12 +1,11 @@
 //! Builds rows: entries of a table are sorted into numbers, categories and targets, then encoded as features.
 
-use std::borrow::Cow;
-
 use super::Samples;
+use super::advice::{Above, advice, of_empty_column};
 use super::categories::{Categories, NO_CATEGORY};
 use super::dataset::Target;
 use super::dates;
-use super::error::{DataError, Place, RowNumber, as_argument, listed, shortened};
+use super::error::{DataError, Place, RowNumber, listed, shortened};
 use super::fields::{Cell, Parsed};
 use super::options::{Dates, Missing};
 use super::plain::{PlainRows, Shape};
@@ -49,6 +48,8 @@ pub(super) struct RowBuilder<T> {
     categories: Vec<Categories>,
     targets: Vec<TargetRows>,
     counts: Counts,
+    /// Whether rows were collected and taken.
+    taken: bool,
 }
 
 /// Counts of missing and unknown values, by how they were handled.
@@ -85,6 +86,7 @@ impl<T: Real> RowBuilder<T> {
             categories,
             targets,
             counts: Counts::default(),
+            taken: false,
         }
     }
 
@@ -123,6 +125,7 @@ impl<T: Real> RowBuilder<T> {
             categories,
             targets,
             counts,
+            taken: false,
         }
     }
 
@@ -279,10 +282,29 @@ impl<T: Real> RowBuilder<T> {
             }
             Parsed::Text => {
                 let (text, place) = (shortened(&cell.text()), place());
-                let advice = advice(cell, &place.column_name(), self.phase);
+                let above = match (self.phase, self.has_numbers(at % self.nnumbers)) {
+                    (Phase::Prediction, _) => Above::Model,
+                    (Phase::Training, true) => Above::Numbers,
+                    (Phase::Training, false) => Above::Nothing,
+                };
+                let advice = advice(cell, &place.column_name(), above);
                 Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
+    }
+
+    /// Whether a complete row has a number in this slot.
+    fn has_numbers(&self, slot: usize) -> bool {
+        let complete = &self.numbers[..self.numbers.len() - self.nnumbers];
+        self.taken
+            || complete.iter().skip(slot).step_by(self.nnumbers).any(|value| !value.to_f64().is_nan())
+            || self.means.as_ref().is_some_and(|means| means[slot].1 > 0.0)
+    }
+
+    /// Whether rows are collected to train on, and `column` is a feature of none so far.
+    pub fn begins_with(&self, column: usize) -> bool {
+        let is_feature = matches!(self.roles.get(column), Some(Role::Number(_) | Role::Category(_)));
+        self.phase == Phase::Training && self.nrows == 0 && !self.taken && is_feature
     }
 
     fn missing_feature(&mut self, cell: Cell<'_>, place: impl Fn() -> Place) -> Result<Fate, DataError> {
@@ -367,7 +389,7 @@ impl<T: Real> RowBuilder<T> {
             }
             Err(_) => {
                 let (text, place) = (shortened(&cell.text()), place());
-                let advice = advice(cell, &place.column_name(), Phase::Prediction);
+                let advice = advice(cell, &place.column_name(), Above::Model);
                 Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
@@ -384,11 +406,7 @@ impl<T: Real> RowBuilder<T> {
         let nothing_there = |position: usize, name: &str| DataError::MissingValue {
             place: Place::file(file).column(position, name),
             text: String::new(),
-            remedy: format!(
-                "the whole column is empty; `--drop {}` leaves it out",
-                as_argument(position, name)
-            )
-            .into(),
+            remedy: of_empty_column(position, name),
         };
         let mut columns = Vec::with_capacity(features.len());
         for (name, position, role) in features {
@@ -480,6 +498,7 @@ impl<T: Real> RowBuilder<T> {
 
     /// The targets of the collected rows, named by `names`; they are then dropped, and the count of rows is reset.
     pub fn take_targets<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Vec<Target> {
+        self.taken |= self.nrows > 0;
         self.nrows = 0;
         let columns = self.targets.iter_mut().zip(names);
         columns.map(|(column, name)| Target { name: name.to_owned(), values: column.take() }).collect()
@@ -506,86 +525,6 @@ impl<T: Real> RowBuilder<T> {
         note(counts.unknown, "unknown category", "unknown categories", "taken as missing");
         notes
     }
-}
-
-/// Advice for text in a column of numbers, appended to the message.
-fn advice(cell: Cell<'_>, column: &str, phase: Phase) -> String {
-    let text = cell.text();
-    let text = &*text;
-    let training = phase == Phase::Training;
-    let drop = format!("`--drop {column}` leaves the column out");
-    if dates::days(text).is_some() {
-        return if training {
-            format!("; it looks like a date: `--dates days` reads dates as numbers of days, {drop}")
-        } else {
-            ": it is a date, and the model was not trained with `--dates days`".to_owned()
-        };
-    }
-    if training && looks_like_date(text) {
-        return format!(
-            "; it looks like a date: write dates as 2024-12-31 and read them with `--dates days`, or {drop}"
-        );
-    }
-    if let Some(cause) = number_with_signs(cell) {
-        return format!(": it has {cause}");
-    }
-    if !training {
-        return String::new();
-    }
-    if !text.iter().any(u8::is_ascii_alphanumeric) || names_a_missing_value(text) {
-        return format!("; if the value is missing, leave the field empty or write NA; {drop}");
-    }
-    format!("; `--categorical {column}` one-hot encodes a column of text, {drop}")
-}
-
-/// Whether a text is probably a date in a form that is not read: `1/31/2024`, `31.12.24` or `1 Jan 2024`.
-fn looks_like_date(text: &[u8]) -> bool {
-    let mut parts = text.split(|byte| b"/.- ,".contains(byte)).filter(|part| !part.is_empty());
-    let is_number = |part: &[u8]| matches!(part.len(), 1 | 2 | 4) && part.iter().all(u8::is_ascii_digit);
-    let is_month = |part: &[u8]| {
-        const MONTHS: [&[u8]; 12] =
-            [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
-        part.get(..3).is_some_and(|start| MONTHS.contains(&&*start.to_ascii_lowercase()))
-    };
-    let months = parts.clone().filter(|part| is_month(part)).count();
-    parts.clone().count() == 3 && months <= 1 && parts.all(|part| is_number(part) || is_month(part))
-}
-
-/// Whether a text is a word that other programs write for a missing value.
-fn names_a_missing_value(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 7] = [b"n/a", b"#n/a", b"<na>", b"none", b"nil", b"missing", b"unknown"];
-    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
-}
-
-/// The kind of characters that prevent a text with digits from being a number; `None` for other texts.
-fn number_with_signs(cell: Cell<'_>) -> Option<Cow<'static, str>> {
-    let text = cell.text();
-    let text = str::from_utf8(&text).ok()?;
-    let rest = text.trim_matches(|c: char| "%$€£¥+-() ".contains(c));
-    let digits =
-        rest.starts_with(|c: char| c.is_ascii_digit()) && rest.ends_with(|c: char| c.is_ascii_digit());
-    let others = rest.chars().any(|c| !c.is_ascii_digit() && !".,' \u{a0}\u{202f}_".contains(c));
-    if !digits || others {
-        return None;
-    }
-    if text.contains('%') {
-        return Some("a percent sign; write the number alone".into());
-    }
-    if text.contains(['$', '€', '£', '¥']) {
-        return Some("a currency sign; write the number alone".into());
-    }
-    let one_comma = rest.split_once(',').filter(|(_, after)| !after.contains(','));
-    Some(match one_comma {
-        // 1,234 is either 1.234 or 1234.
-        Some((before, after)) if after.len() == 3 && !rest.contains(|c: char| c != ',' && !c.is_ascii_digit()) => {
-            format!("a comma; write {before}.{after} for a decimal comma, {before}{after} for a separator of thousands")
-                .into()
-        }
-        Some(_) if !rest.contains('.') => {
-            "a decimal comma; a file with decimal commas separates its columns by semicolons or tabs and has no decimal points".into()
-        }
-        _ => "separators between its digits; write the digits alone".into(),
-    })
 }
 
 fn number_mean(column: &FeatureColumn) -> Option<f64> {

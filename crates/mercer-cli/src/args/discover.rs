@@ -23,7 +23,7 @@ pub struct Discover {
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
     /// Formulas to try at most
-    #[arg(long, value_name = "N", default_value_t = 80)]
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value_t = 80)]
     pub candidates: usize,
     /// Seconds after which no further formula is tried; what is found then depends on the machine [default: no limit]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
@@ -38,7 +38,7 @@ pub struct Discover {
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
     /// Memory that matrices may take: 8G, 500M [default: four fifths of what is available]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<u64>,
     #[command(flatten)]
     pub input: Input,

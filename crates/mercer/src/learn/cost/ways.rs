@@ -465,8 +465,8 @@ impl Work {
             Cost::new(way, bytes + self.samples, vec![rows, steps])
         };
         let kept = way(Way::Stored, 4.0 * values, 1.0).remark(
-            "how many rows become support vectors is not known before: these are the times where all do. Few do where the \
-             classes are apart and C is small; a large C on classes that overlap takes several times as many steps",
+            "how many rows become support vectors is not known before: these are the times where all do. Few do in \
+             data with little noise; a large C on noisy data takes several times as many steps",
         );
         // The gradient, the variables and their bounds, and a block of rows.
         vec![kept, way(Way::Tiled, 64.0 * n + 4.0 * 512.0 * n, AGAIN)]
