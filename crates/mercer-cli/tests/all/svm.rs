@@ -1,6 +1,6 @@
 //! Support vector machines on the command line: fit, predict, plot, convert.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 /// Three clusters in the plane, with a class, a number, a weight and a mark for outliers.
@@ -281,6 +281,29 @@ fn pictures_of_machines() {
     bench.write("line.csv", "x,y\n0,0\n1,1\n2,4\n3,9\n4,16\n5,25\n");
     bench.ok(&["fit", "svr", "line.csv", "--target", "y", "--C", "100", "-o", "r.mercer"]);
     bench.ok(&["plot", "r.mercer", "line.csv", "-o", "curve.svg"]);
+    bench.write("plane.csv", table(40));
+    bench.ok(&["fit", "svr", "plane.csv", "--target", "y", "--C", "100", "-o", "p.mercer"]);
+    bench.ok(&["plot", "p.mercer", "plane.csv", "-o", "map.svg"]);
+    assert!(bench.read("map.svg").contains("support vector ("), "the map of a regression");
+}
+
+#[test]
+fn pictures_of_one_column_draw_the_rows() {
+    let bench = Bench::new();
+    let rows: String = (0..30).map(|i| format!("{i},{}\n", if i < 14 { "low" } else { "high" })).collect();
+    bench.write("d.csv", format!("x,kind\n{rows}"));
+    bench.ok(&["fit", "svc", "d.csv", "--target", "kind", "--C", "1", "-o", "s.mercer"]);
+    bench.ok(&["plot", "s.mercer", "d.csv", "-o", "s.svg"]);
+    assert!(bench.read("s.svg").contains("at −1 or 1"), "rows beside the decision function");
+    bench.ok(&["fit", "one-class", "d.csv", "--drop", "kind", "--nu", "0.2", "-o", "o.mercer"]);
+    bench.ok(&["plot", "o.mercer", "d.csv", "-o", "o.svg"]);
+    assert!(bench.read("o.svg").contains("at 0"), "rows on the boundary");
+    bench.ok(&["plot", "o.mercer", "d.csv", "--kind", "convergence", "-o", "c.svg"]);
+    assert!(bench.read("c.svg").contains("violation of optimality"));
+    // The mistakes of a perceptron on separated classes fall to 0.
+    bench.ok(&["fit", "perceptron", "d.csv", "--target", "kind", "-o", "p.mercer"]);
+    bench.ok(&["plot", "p.mercer", "d.csv", "--kind", "convergence", "-o", "p.svg"]);
+    assert!(bench.read("p.svg").matches("<circle").count() > 1, "more than one point");
 }
 
 #[test]
