@@ -1,14 +1,15 @@
 //! Descriptions of predictors and approximations.
 
-use mercer::data::Number;
+use mercer::data::{Number, counted};
 use mercer::design::Approximation;
-use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
+use mercer::kernel::{Kernel, name_columns};
 use mercer::learn::{Learnt, TargetSizes};
 use mercer::model::{Facts, Predictor};
 
-/// Labelled lines about a predictor.
-pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
+/// Labelled lines about a predictor of these columns.
+pub fn lines(predictor: &Predictor, columns: &[String]) -> Vec<(&'static str, String)> {
+    let kernel = |of: &Kernel, domain| kernel(of, domain, columns);
     match predictor {
         Predictor::Expansion(expansion) => kernel(&expansion.kernel, expansion.domain),
         Predictor::Pairs(pairs) => kernel(&pairs.kernel, pairs.domain),
@@ -24,7 +25,17 @@ pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
             lines
         }
         Predictor::Linear(linear) => {
-            vec![("features", format!("{} ({} of them)", linear.map, linear.weights.nrows()))]
+            let (map, count) = (linear.map.to_string(), linear.weights.nrows());
+            // The finite map of a polynomial kernel, by its coefficients of 1, ⟨x,z⟩, ⟨x,z⟩², ….
+            let degree = map.strip_prefix("series(").map(|rest| rest.matches(',').count());
+            let text = match degree {
+                Some(1) => format!("the columns themselves: {map}, {}", counted(count, "feature")),
+                Some(degree) => {
+                    format!("products of at most {degree} columns: {map}, {}", counted(count, "feature"))
+                }
+                None => format!("{map} ({count} of them)"),
+            };
+            vec![("features", text)]
         }
         Predictor::Neighbours(neighbours) => vec![("rule", neighbours.rule.to_string())],
         Predictor::Voted(voted) => {
@@ -35,25 +46,24 @@ pub fn lines(predictor: &Predictor) -> Vec<(&'static str, String)> {
     }
 }
 
-fn kernel(kernel: &Kernel, domain: Option<Domain>) -> Vec<(&'static str, String)> {
-    let mut lines = vec![("kernel", kernel.to_string())];
+fn kernel(kernel: &Kernel, domain: Option<Domain>, columns: &[String]) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("kernel", name_columns(&kernel.to_string(), columns))];
     lines.extend(
         domain.map(|domain| ("check", format!("proven positive semidefinite on {}", domain.describe()))),
     );
     lines
 }
 
-/// Lines about a learnt Gaussian process: its likelihood, and its hyper-parameters, those of single columns from the
+/// Lines about a learnt Gaussian process of `targets`: its likelihood, and its hyper-parameters, those of single columns from the
 /// most to the least relevant.
-pub fn learnt(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> {
+pub fn learnt(facts: &Facts, columns: &[String], targets: &str) -> Vec<(&'static str, String)> {
     let Some(parameters) = facts.read::<Vec<Learnt>>("parameters") else { return Vec::new() };
     let likelihood = facts.number("log_likelihood").unwrap_or(f64::NAN);
     let error = facts.number("log_likelihood_error").map_or(String::new(), |error| {
         let probes = facts.read::<u64>("probes").unwrap_or_default();
         format!(", estimated from {probes} random probes with a standard error of {error:.2}")
     });
-    let mut lines =
-        vec![("likelihood", format!("log-likelihood {likelihood:.4} of the normalised targets{error}"))];
+    let mut lines = vec![("likelihood", format!("log-likelihood {likelihood:.4} of the {targets}{error}"))];
     let name = |column: &usize| columns.get(*column).cloned().unwrap_or_else(|| column.to_string());
     let mut rows: Vec<(f64, String)> = Vec::new();
     for parameter in parameters {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use mercer::data::{DataError, PassError};
+use mercer::data::{DataError, PassError, reason};
 use mercer::design::DesignError;
 use mercer::gram::GramError;
 use mercer::kernel::{EvalError, ParseError, ResolveError};
@@ -42,7 +42,7 @@ impl Failure {
 
     /// A file could not be written.
     pub fn write(path: &Path, error: &io::Error) -> Self {
-        Self::work(format!("cannot write {}: {error}", path.display()))
+        Self::work(format!("cannot write {}: {}", path.display(), reason(error)))
     }
 
     /// Standard output could not be written.
@@ -51,7 +51,7 @@ impl Failure {
             io::ErrorKind::BrokenPipe => {
                 Self::work("standard output was closed before everything was written")
             }
-            _ => Self::work(format!("cannot write to standard output: {error}")),
+            _ => Self::work(format!("cannot write to standard output: {}", reason(error))),
         }
     }
 
@@ -225,6 +225,7 @@ impl From<LearnError> for Failure {
                 | SolveError::InfeasibleNu { .. }
                 | SolveError::NoMargin { .. }
                 | SolveError::StepTooLarge { .. }
+                | SolveError::Diverges { .. }
                 | SolveError::NegativeEigenvalue { .. },
             ) => Self::usage(error),
             LearnError::Parameter { .. }

@@ -16,6 +16,7 @@ use mercer::session::Session;
 
 use crate::args;
 use crate::failure::Failure;
+use crate::output;
 use crate::score::{Errors, Score};
 
 /// The result of a fit without some of the rows.
@@ -267,7 +268,11 @@ pub fn passes(
         Lift::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. }
             if *landmarks as u64 > rows =>
         {
-            Err(Failure::usage(format!("--approx nystrom:{landmarks}: there are only {rows} rows")))
+            Err(Failure::usage(format!(
+                "--approx nystrom:{landmarks}: there {} only {}",
+                if rows == 1 { "is" } else { "are" },
+                mercer::data::counted(rows, "row")
+            )))
         }
         _ => Ok(passes),
     }
@@ -321,8 +326,19 @@ fn classes(dataset: &Dataset, learner: &dyn Learner) -> Result<Targets<'static>,
             classes.name(0)
         )));
     }
+    if codes.len() >= MANY && 2 * classes.len() > codes.len() {
+        output::warn(&format!(
+            "the target {} has {} classes in {} rows: of most classes there is one row; is it a name or an identifier?",
+            target.name,
+            classes.len(),
+            codes.len()
+        ));
+    }
     Ok(Targets::Classes { codes: codes.into(), classes })
 }
+
+/// The fewest rows for a warning about as many classes.
+const MANY: usize = 20;
 
 /// The most distinct numbers that count as classes if some have fractions.
 const FRACTIONS: usize = 10;
@@ -384,7 +400,8 @@ fn text_target(dataset: &Dataset, target: &Target, method: Method) -> Failure {
     );
     let has_digits = labels.iter().any(|label| label.contains(|c: char| c.is_ascii_digit()));
     Failure::usage(message).hint(if has_digits {
-        "write numbers alone, without signs such as % or $, and leave the field of an unknown target empty"
+        "write numbers alone, without signs such as % or $ and without separators of thousands: 28200.00 for 28,200.00; \
+         leave the field of an unknown target empty"
     } else {
         "predict classes with `mercer fit svc` or `mercer fit logistic`"
     })

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+pub use mercer::data::counted;
 use serde::Serialize;
 
 use crate::args::Common;
@@ -23,11 +24,6 @@ pub fn report(common: &Common, json: &impl Serialize, lines: &[(&str, String)]) 
 pub fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document).map_err(Failure::work)?;
     writeln!(io::stdout(), "{text}").map_err(|error| Failure::stdout(&error))
-}
-
-/// A number of things: `1 row`, `2 rows`.
-pub fn counted(number: usize, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Prints labelled lines on standard output.

@@ -120,7 +120,9 @@ fn stream_as<T: Real>(
     match (&schema.features, opened.format) {
         (Features::Sparse { .. }, Format::Svmlight) => Ok(sparse_stream::<T>(opened, schema, phase)),
         (Features::Sparse { .. }, _) => {
-            let problem = "the model was trained on LIBSVM text, and this file is not".to_owned();
+            let problem = "the model has numbered columns without names, as LIBSVM text has, and this file is not LIBSVM text; write its \
+                           rows as `LABEL 1:VALUE 2:VALUE …`"
+                .to_owned();
             Err(DataError::WrongKind { file, problem })
         }
         (Features::Columns(_), Format::Svmlight) => {

@@ -1,5 +1,6 @@
 //! Text tables separated by commas, semicolons, tabs or blanks, with or without a header.
 
+use super::advice::of_empty_column;
 use super::error::{DataError, Place, RowNumber};
 use super::fields::{Cell, Parsed, has_decimal_comma, parse_comma_number, parse_number};
 use super::lines::Lines;
@@ -81,13 +82,56 @@ impl TextTable {
                 field if self.comma => Cell::CommaText(field),
                 field => Cell::Text(field),
             };
-            rows.push(&self.file, &self.names, row, record.len(), cell)?;
+            if let Err(error) = rows.push(&self.file, &self.names, row, record.len(), cell) {
+                return Err(match &error {
+                    DataError::MissingValue { place, .. } | DataError::NotANumber { place, .. }
+                        if place.column.as_ref().is_some_and(|(column, _)| rows.begins_with(*column)) =>
+                    {
+                        self.explained(error)
+                    }
+                    _ => error,
+                });
+            }
         }
         Ok(true)
     }
 }
 
 impl TextTable {
+    /// An error of a feature in the first row of data, with advice from the rows below.
+    fn explained(&mut self, error: DataError) -> DataError {
+        match error {
+            DataError::MissingValue { place, text, remedy } => {
+                let Some((column, name)) = place.column.clone() else {
+                    return DataError::MissingValue { place, text, remedy };
+                };
+                let mut empty = true;
+                while let (true, Ok(Some(record))) = (empty, self.records.advance()) {
+                    empty = column >= record.len() || Cell::Text(record.field(column)).is_missing();
+                }
+                let remedy = if empty { of_empty_column(column, &name) } else { remedy };
+                DataError::MissingValue { place, text, remedy }
+            }
+            DataError::NotANumber { place, text, advice } => {
+                let parse = if self.comma { parse_comma_number } else { parse_number };
+                let below = match (&place.column, self.records.advance()) {
+                    (Some((column, _)), Ok(Some(record))) if *column < record.len() => {
+                        parse(record.field(*column))
+                    }
+                    _ => Parsed::Text,
+                };
+                let advice = match below {
+                    Parsed::Number(_) => {
+                        "; the line below has a number there: correct the field, or delete the line if it is a second header".into()
+                    }
+                    _ => advice,
+                };
+                DataError::NotANumber { place, text, advice }
+            }
+            other => other,
+        }
+    }
+
     /// Reads some rows if the next ones are plain numbers; otherwise returns false.
     fn read_plain<T: Real>(&mut self, rows: &mut RowBuilder<T>, limit: usize) -> Result<bool, DataError> {
         let Some(delimiter) = self.records.delimiter().filter(|_| self.records.line() >= self.unusual_until)

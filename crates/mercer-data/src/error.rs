@@ -11,7 +11,7 @@ use super::InvalidSamples;
 #[non_exhaustive]
 pub enum DataError {
     /// The file could not be opened.
-    #[error("{file}: cannot be opened: {source}")]
+    #[error("{file}: cannot be opened: {}", reason(source))]
     Open {
         /// The file.
         file: String,
@@ -19,7 +19,7 @@ pub enum DataError {
         source: io::Error,
     },
     /// The file could not be read to its end: a failing disk, a truncated or damaged gzip stream.
-    #[error("{place}: cannot be read: {source}")]
+    #[error("{place}: cannot be read: {}", reason(source))]
     Read {
         /// The position at which reading stopped.
         place: Place,
@@ -27,7 +27,7 @@ pub enum DataError {
         source: io::Error,
     },
     /// The file could not be written; a previous file is unchanged.
-    #[error("{file}: cannot be written: {source}")]
+    #[error("{file}: cannot be written: {}", reason(source))]
     Write {
         /// The file.
         file: String,
@@ -334,20 +334,43 @@ pub(super) fn as_argument(index: usize, name: &str) -> Cow<'_, str> {
     }
 }
 
-/// `text` for messages: control characters escaped, and at most 40 characters.
+/// `text` for messages: as it is but for control characters, which are escaped, and at most 40 characters.
 pub(super) fn shortened(text: &[u8]) -> String {
     const LIMIT: usize = 40;
     let head = &text[..text.len().min(4 * LIMIT + 4)];
     let decoded = String::from_utf8_lossy(head);
-    let mut shown: String = decoded.chars().take(LIMIT).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for character in decoded.chars().take(LIMIT) {
+        match character {
+            plain if !plain.is_control() => shown.push(plain),
+            control => shown.extend(control.escape_debug()),
+        }
+    }
     if decoded.chars().nth(LIMIT).is_some() {
         shown.push('…');
     }
     shown
 }
 
+/// The reason of an error of the system in words, without its number.
+#[must_use]
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    if text.contains("deflate") || text.contains("gzip") {
+        return "the gzip stream is damaged or cut short".to_owned();
+    }
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// A number of things for messages: `1 row`, `2 rows`.
+#[must_use]
+pub fn counted<N: fmt::Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    let ending = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {thing}{ending}")
+}
+
 /// Names for messages: in backquotes, and at most the first 20.
-pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
+pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
     const LIMIT: usize = 20;
     let mut text: Vec<String> =
         names.iter().take(LIMIT).map(|name| format!("`{}`", shortened(name.as_ref().as_bytes()))).collect();

@@ -1,7 +1,8 @@
 //! Recognises unsupported kinds of files by their first bytes, for messages.
 
 /// The kind of a file and advice, if its first bytes are those of a well-known kind that is not data.
-pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
+#[must_use]
+pub fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     let text = head.trim_ascii_start();
     let lowercase = name.to_ascii_lowercase();
     let ends = |endings: &[&str]| endings.iter().any(|ending| lowercase.ends_with(ending));
@@ -21,6 +22,12 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
         return Some(
             "this is a mercer model, not data; the model comes first and the data second, as in `mercer predict MODEL DATA`",
         );
+    }
+    if head.starts_with(b"version https://git-lfs") {
+        return Some("this is a pointer of Git LFS in place of the file; fetch it with `git lfs pull`");
+    }
+    if ends(&[".arff"]) || starts_like(text, b"@relation") {
+        return Some("this is an ARFF file; write the table as CSV or Parquet");
     }
     if head.starts_with(b"svm_type ") {
         return Some("this is a model of LIBSVM, not data");
@@ -68,6 +75,10 @@ pub(super) fn foreign(name: &str, head: &[u8]) -> Option<&'static str> {
     json.then_some("this is JSON; write the table as CSV or Parquet")
 }
 
+fn starts_like(text: &[u8], start: &[u8]) -> bool {
+    text.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start))
+}
+
 /// Whether a zip archive begins with a NumPy array, by the name in its first header.
 fn first_member_is_array(head: &[u8]) -> bool {
     let length = head.get(26..28).map_or(0, |two| usize::from(two[0]) + 256 * usize::from(two[1]));
@@ -112,6 +123,9 @@ mod tests {
             ("a.pkl", b"\x80\x04\x95", "pickle"),
             ("a.zip", b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0a.csv", "unpack"),
             ("a.csv", b"\x89PNG\r\n\x1a\n", "picture"),
+            ("a.csv", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "Git LFS"),
+            ("a.txt", b"@RELATION x\n@ATTRIBUTE a NUMERIC\n@DATA\n1\n", "ARFF"),
+            ("a.arff", b"% a comment\n@relation x\n", "ARFF"),
             ("a.csv", b"<?xml version='1.0'?><rows/>", "XML"),
             ("a.csv", b"\xff\xfe\0\0a\0\0\0", "UTF-32"),
             ("a.csv", b"a\0,\0b\0\n\x001\0,\x002\0\n\0", "UTF-16LE"),

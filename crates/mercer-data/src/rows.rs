@@ -1,11 +1,11 @@
 //! Builds rows: entries of a table are sorted into numbers, categories and targets, then encoded as features.
 
 use super::Samples;
-use super::advice::advice;
+use super::advice::{Above, advice, of_empty_column};
 use super::categories::{Categories, NO_CATEGORY};
 use super::dataset::Target;
 use super::dates;
-use super::error::{DataError, Place, RowNumber, as_argument, listed, shortened};
+use super::error::{DataError, Place, RowNumber, listed, shortened};
 use super::fields::{Cell, Parsed};
 use super::options::{Dates, Missing};
 use super::plain::{PlainRows, Shape};
@@ -48,6 +48,8 @@ pub(super) struct RowBuilder<T> {
     categories: Vec<Categories>,
     targets: Vec<TargetRows>,
     counts: Counts,
+    /// Whether rows were collected and taken.
+    taken: bool,
 }
 
 /// Counts of missing and unknown values, by how they were handled.
@@ -84,6 +86,7 @@ impl<T: Real> RowBuilder<T> {
             categories,
             targets,
             counts: Counts::default(),
+            taken: false,
         }
     }
 
@@ -122,6 +125,7 @@ impl<T: Real> RowBuilder<T> {
             categories,
             targets,
             counts,
+            taken: false,
         }
     }
 
@@ -278,10 +282,29 @@ impl<T: Real> RowBuilder<T> {
             }
             Parsed::Text => {
                 let (text, place) = (shortened(&cell.text()), place());
-                let advice = advice(cell, &place.column_name(), self.phase);
+                let above = match (self.phase, self.has_numbers(at % self.nnumbers)) {
+                    (Phase::Prediction, _) => Above::Model,
+                    (Phase::Training, true) => Above::Numbers,
+                    (Phase::Training, false) => Above::Nothing,
+                };
+                let advice = advice(cell, &place.column_name(), above);
                 Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
+    }
+
+    /// Whether a complete row has a number in this slot.
+    fn has_numbers(&self, slot: usize) -> bool {
+        let complete = &self.numbers[..self.numbers.len() - self.nnumbers];
+        self.taken
+            || complete.iter().skip(slot).step_by(self.nnumbers).any(|value| !value.to_f64().is_nan())
+            || self.means.as_ref().is_some_and(|means| means[slot].1 > 0.0)
+    }
+
+    /// Whether rows are collected to train on, and `column` is a feature of none so far.
+    pub fn begins_with(&self, column: usize) -> bool {
+        let is_feature = matches!(self.roles.get(column), Some(Role::Number(_) | Role::Category(_)));
+        self.phase == Phase::Training && self.nrows == 0 && !self.taken && is_feature
     }
 
     fn missing_feature(&mut self, cell: Cell<'_>, place: impl Fn() -> Place) -> Result<Fate, DataError> {
@@ -366,7 +389,7 @@ impl<T: Real> RowBuilder<T> {
             }
             Err(_) => {
                 let (text, place) = (shortened(&cell.text()), place());
-                let advice = advice(cell, &place.column_name(), Phase::Prediction);
+                let advice = advice(cell, &place.column_name(), Above::Model);
                 Err(DataError::NotANumber { place, text, advice: advice.into() })
             }
         }
@@ -383,11 +406,7 @@ impl<T: Real> RowBuilder<T> {
         let nothing_there = |position: usize, name: &str| DataError::MissingValue {
             place: Place::file(file).column(position, name),
             text: String::new(),
-            remedy: format!(
-                "the whole column is empty; `--drop {}` leaves it out",
-                as_argument(position, name)
-            )
-            .into(),
+            remedy: of_empty_column(position, name),
         };
         let mut columns = Vec::with_capacity(features.len());
         for (name, position, role) in features {
@@ -479,6 +498,7 @@ impl<T: Real> RowBuilder<T> {
 
     /// The targets of the collected rows, named by `names`; they are then dropped, and the count of rows is reset.
     pub fn take_targets<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Vec<Target> {
+        self.taken |= self.nrows > 0;
         self.nrows = 0;
         let columns = self.targets.iter_mut().zip(names);
         columns.map(|(column, name)| Target { name: name.to_owned(), values: column.take() }).collect()

@@ -119,8 +119,11 @@ impl Scaling {
     pub fn name(&self) -> &'static str {
         match self {
             Self::None => "none",
-            Self::Standard { .. } => "standardised",
             // Sparse data are not shifted.
+            Self::Standard { means, .. } if means.iter().all(|mean| *mean == 0.0) => {
+                "scaled to unit variance"
+            }
+            Self::Standard { .. } => "standardised",
             Self::MinMax { mins, .. } if mins.iter().all(|min| *min == 0.0) => {
                 "divided by the largest magnitude of each column"
             }

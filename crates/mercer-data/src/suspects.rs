@@ -1,4 +1,4 @@
-//! Detects columns of numbers that are probably not features: row numbers, identifiers, dates written as numbers.
+//! Detects columns that are probably not features: row numbers, identifiers, dates written as numbers.
 
 use super::error::as_argument;
 use super::schema::{Encoding, FeatureColumn};
@@ -8,17 +8,26 @@ const FEWEST: usize = 20;
 
 /// A note for each column that is probably not a feature; `values` gives the numbers of a column by its slot among
 /// numeric columns.
-pub(super) fn suspects(columns: &[FeatureColumn], values: impl Fn(usize) -> Vec<f64>) -> Vec<String> {
-    let numbers = columns.iter().filter(|column| matches!(column.encoding, Encoding::Number { .. }));
-    let suspect = |(slot, column): (usize, &FeatureColumn)| {
-        let name = &column.name;
-        let what = looks_like(name, &values(slot))?;
+pub(super) fn suspects(
+    columns: &[FeatureColumn],
+    nrows: usize,
+    values: impl Fn(usize) -> Vec<f64>,
+) -> Vec<String> {
+    let mut slots = 0..;
+    let suspect = |column: &FeatureColumn| {
+        let what = match &column.encoding {
+            Encoding::Number { .. } => looks_like(&column.name, &values(slots.next()?))?.to_owned(),
+            Encoding::OneHot { categories, .. } if nrows >= FEWEST && 2 * categories.len() > nrows => {
+                format!("identifiers ({} different texts in {nrows} rows)", categories.len())
+            }
+            Encoding::OneHot { .. } => return None,
+        };
+        let (name, argument) = (&column.name, as_argument(column.position, &column.name));
         Some(format!(
-            "the column `{name}` looks like {what}; if it is not a feature, leave it out with --drop {}",
-            as_argument(column.position, name)
+            "the column `{name}` looks like {what}; if it is not a feature, leave it out with --drop {argument}"
         ))
     };
-    numbers.enumerate().filter_map(suspect).collect()
+    columns.iter().filter_map(suspect).collect()
 }
 
 fn looks_like(name: &str, values: &[f64]) -> Option<&'static str> {

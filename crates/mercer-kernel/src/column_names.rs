@@ -129,6 +129,39 @@ pub fn bind_columns(text: &str, names: &[String]) -> Result<String, ColumnNameEr
     Ok(bound)
 }
 
+/// The text with the numbers of columns replaced by their names, where a name can be written.
+///
+/// ```
+/// use mercer_kernel::name_columns;
+/// let names = ["crim", "age", "rm", "tax"].map(String::from);
+/// assert_eq!(name_columns("rbf(sigma=[1,2])[0,2] + linear[1..4]", &names), "rbf(sigma=[1,2])[crim,rm] + linear[age..tax]");
+/// ```
+#[must_use]
+pub fn name_columns(text: &str, names: &[String]) -> String {
+    let name = |number: &str| {
+        let name = names.get(number.trim().parse::<usize>().ok()?)?;
+        let is_plain = |c: char| c.is_alphanumeric() || "_. -".contains(c);
+        (name.starts_with(char::is_alphabetic) && name.chars().all(is_plain) && !name.contains(".."))
+            .then_some(name.as_str())
+    };
+    let item = |item: &str| {
+        let named = match item.split_once("..") {
+            None => name(item).map(str::to_owned),
+            Some((first, end)) => {
+                let last = end.trim().parse::<usize>().ok().and_then(|end| end.checked_sub(1));
+                let last = last.and_then(|last| name(&last.to_string()));
+                name(first).zip(last).map(|(first, last)| format!("{first}..{last}"))
+            }
+        };
+        named.unwrap_or_else(|| item.trim().to_owned())
+    };
+    let shown = |piece: Piece<'_>| match piece {
+        Piece::Plain(text) => text.to_owned(),
+        Piece::Choice(choice) => format!("[{}]", choice.split(',').map(item).collect::<Vec<_>>().join(",")),
+    };
+    pieces(text).into_iter().map(shown).collect()
+}
+
 /// One item of a choice.
 fn bind_item(item: &str, names: &[String]) -> Result<String, ColumnNameError> {
     if !has_names(item) {
@@ -177,6 +210,19 @@ mod tests {
             assert_eq!(bind_columns(text, &names()).unwrap(), expected, "{text}");
         }
         assert_eq!(with_unknown_columns("rbf[crim] + linear[0,1]"), "rbf[16777216] + linear[0,1]");
+    }
+
+    #[test]
+    fn numbers_become_names_that_can_be_written() {
+        let names = ["crim", "a,b", "rm", "tax"].map(String::from);
+        for (text, expected) in [
+            ("rbf(sigma=[1,2])[0,2]", "rbf(sigma=[1,2])[crim,rm]"),
+            ("linear[2..4]*linear[1,7]", "linear[rm..tax]*linear[1,7]"),
+            ("linear[0..2]", "linear[0..2]"),
+        ] {
+            assert_eq!(name_columns(text, &names), expected);
+            assert_eq!(bind_columns(expected, &names).unwrap(), text);
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod token;
 use std::str::FromStr;
 use std::sync::Arc;
 
-pub use column_names::{ColumnNameError, bind_columns, names_columns, with_unknown_columns};
+pub use column_names::{ColumnNameError, bind_columns, name_columns, names_columns, with_unknown_columns};
 pub use compose::ComposeError;
 #[doc(hidden)]
 pub use cursor::{Cursor, nested};

@@ -1,5 +1,7 @@
 //! The amount of memory available for work.
 
+use crate::data::counted;
+
 /// The bytes of memory that this process may use: those of the machine, or fewer if a control group or a limit on the
 /// address space (`ulimit -v`) applies.
 ///
@@ -54,10 +56,10 @@ pub fn default_budget() -> u64 {
 #[must_use]
 pub fn human(bytes: u64) -> String {
     const UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
-    let bytes = bytes as f64;
-    match UNITS.iter().find(|(_, size)| bytes >= *size) {
-        Some((unit, size)) => format!("{:.1} {unit}", bytes / size),
-        None => format!("{bytes} bytes"),
+    let size_in = |size: f64| bytes as f64 / size;
+    match UNITS.iter().find(|(_, size)| size_in(*size) >= 1.0) {
+        Some((unit, size)) => format!("{:.1} {unit}", size_in(*size)),
+        None => counted(bytes, "byte"),
     }
 }
 
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn sizes_read_as_people_write_them() {
-        assert_eq!(human(12), "12 bytes");
+        assert_eq!((human(1).as_str(), human(12).as_str()), ("1 byte", "12 bytes"));
         assert_eq!(human(1_500_000_000), "1.5 GB");
         assert_eq!(human(332_928_000_000), "332.9 GB");
     }

@@ -23,7 +23,7 @@ pub struct Discover {
     #[arg(short, long, value_name = "MODEL")]
     pub output: PathBuf,
     /// Maximum number of formulas to try
-    #[arg(long, value_name = "N", default_value_t = 80)]
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value_t = 80)]
     pub candidates: usize,
     /// Time limit in seconds after which no further formula is tried; the result then depends on the machine [default: no limit]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
@@ -37,8 +37,8 @@ pub struct Discover {
     /// Fraction of the rows held out to report an error; the model is then fitted on all rows. 0 holds none out
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
-    /// Memory limit for matrices: 8G, 500M [default: four fifths of the machine's memory]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    /// Memory limit for matrices, such as 8G or 500M [default: 80% of the machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<u64>,
     #[command(flatten)]
     pub input: Input,

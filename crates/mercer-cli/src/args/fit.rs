@@ -10,7 +10,7 @@ use mercer::learn::{ClassWeight, GpObjective, Intercept, Step};
 use mercer::model::{Method, Weights};
 
 use super::approx::{Approx, parse as parse_approx};
-use super::{Common, Input, parse_column, parse_size};
+use super::{Common, Input, parse_column, parse_count, parse_size};
 
 /// The methods: their name and their help.
 pub(super) const METHODS: [(Method, &str, &str); 12] = [
@@ -153,7 +153,7 @@ pub struct Fit {
     pub step: Option<Step>,
     /// lms: maximum number of epochs [default: 200]; perceptron: maximum number of epochs [default: 100]; logistic: maximum
     /// number of epochs or Newton steps [default: 100]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub epochs: Option<usize>,
     /// lms: stop when the gradient is this fraction of the initial one [default: 1e-6]; logistic: stop when ‖λa + p − y‖ is
     /// below this [default: 1e-6]; svc, nu-svc, svr, nu-svr, one-class: allowed violation of the optimality conditions
@@ -161,7 +161,7 @@ pub struct Fit {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// knn: number of neighbours [default: 5]
-    #[arg(short, value_name = "N")]
+    #[arg(short, value_name = "N", value_parser = parse_count)]
     pub k: Option<usize>,
     /// knn: weights of the neighbours [default: uniform]
     #[arg(long, value_parser = weights(), value_name = "uniform|distance")]
@@ -189,7 +189,7 @@ pub struct Fit {
     #[arg(long, conflicts_with_all = ["last", "budget", "features"])]
     pub vote: bool,
     /// perceptron: keep at most this many rows; the least important one is projected onto the others
-    #[arg(long, value_name = "N", conflicts_with = "features")]
+    #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "features")]
     pub budget: Option<usize>,
     /// perceptron: how more than two classes are distinguished, direct or one-vs-rest [default: direct]; svc, nu-svc: how more
     /// than two classes are distinguished, one-vs-one or one-vs-rest [default: one-vs-one]
@@ -212,7 +212,7 @@ pub struct Fit {
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub holdout: f64,
     /// Memory limit for matrices and caches, such as 8G or 500M [default: 80% of the machine's memory]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<u64>,
     /// Do not check that the kernel is positive semidefinite
     #[arg(long)]

@@ -54,7 +54,15 @@ pub fn message(error: &Error) -> String {
                     "it must be a whole number, 0 or more".into()
                 }
                 "number would be zero for non-zero type" => "it must be a whole number, 1 or more".into(),
+                "number too large to fit in target type" => "the number is too large".into(),
                 // The value is named once.
+                other
+                    if other
+                        .split_once("; ")
+                        .is_some_and(|(start, _)| start.contains(&format!("`{value}`"))) =>
+                {
+                    other.split_once("; ").map_or(other, |(_, rest)| rest).into()
+                }
                 other => match other.strip_prefix(&format!("`{value}` is not one of ")) {
                     Some(choices) if choices.contains(", ") => format!("it must be one of {choices}"),
                     Some(only) => format!("it must be {only}"),
@@ -63,6 +71,7 @@ pub fn message(error: &Error) -> String {
             };
             format!("{flag} is `{value}`; {reason}")
         }
+        (ErrorKind::TooManyValues, Some(flag), _) => format!("{flag} takes no value"),
         _ => {
             let rendered = error.render().to_string();
             let rendered = rendered.trim_start_matches("error: ").trim_end();

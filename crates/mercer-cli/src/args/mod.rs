@@ -12,7 +12,6 @@ mod plan;
 mod plot;
 mod tune;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -206,7 +205,7 @@ pub struct GramArguments {
     #[arg(long)]
     pub distance: bool,
     /// Memory limit for the matrix, such as 8G or 500M [default: 80% of the machine's memory]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<u64>,
     #[command(flatten)]
     pub input: Input,
@@ -332,8 +331,8 @@ impl Input {
 #[derive(Debug, Args)]
 pub struct Common {
     /// Number of threads [default: all cores]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub threads: Option<usize>,
     /// Random seed
     #[arg(long, value_name = "NUMBER", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
@@ -354,7 +353,7 @@ pub struct Common {
 impl Common {
     /// The requested number of threads.
     pub fn threads(&self) -> Option<usize> {
-        self.threads.map(NonZeroUsize::get)
+        self.threads
     }
 
     /// The session of a command, with the device, the seed and the memory budget of its flags.
@@ -369,7 +368,33 @@ impl Common {
 
 /// The definition of the command line, with the help of the method that the words name.
 pub fn command() -> clap::Command {
-    help::tailored(Arguments::command(), std::env::args_os())
+    help::tailored(with_negative_numbers(Arguments::command()), std::env::args_os())
+}
+
+/// The command with negative numbers as the values of its options, not as options, so that messages name the option.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let allow = |arg: clap::Arg| match arg.is_positional() || !arg.get_action().takes_values() {
+        true => arg,
+        false => arg.allow_negative_numbers(true),
+    };
+    command.mut_args(allow).mut_subcommands(with_negative_numbers)
+}
+
+/// A whole number, 1 or more.
+fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "it must be a whole number, 1 or more".into())
+}
+
+/// The most threads: more than any machine has.
+const MOST_THREADS: usize = 1024;
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match parse_count(text)? {
+        threads if threads > MOST_THREADS => {
+            Err(format!("it must be a whole number from 1 to {MOST_THREADS}"))
+        }
+        threads => Ok(threads),
+    }
 }
 
 fn parse_column(text: &str) -> Result<ColumnRef, String> {

@@ -31,9 +31,9 @@ pub struct Plan {
     /// Rows and feature columns, instead of data
     #[arg(long, value_name = "N,D", value_parser = parse_shape)]
     pub shape: Option<(usize, usize)>,
-    /// The kernel
-    #[arg(long, value_name = "TEXT", default_value = "rbf(sigma=auto)", allow_hyphen_values = true)]
-    pub kernel: String,
+    /// The kernel [default: that of `mercer fit`]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub kernel: Option<String>,
     /// Features instead of a kernel, as for `mercer fit`
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub features: Option<String>,
@@ -41,7 +41,7 @@ pub struct Plan {
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     pub lambda: f64,
     /// lms, perceptron: number of epochs [default: 200, 100]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub epochs: Option<usize>,
     /// logistic, perceptron: number of classes, with --shape
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "data")]
@@ -50,19 +50,19 @@ pub struct Plan {
     #[arg(long)]
     pub sgd: bool,
     /// knn: number of neighbours
-    #[arg(short, value_name = "N", default_value_t = 5)]
+    #[arg(short, value_name = "N", value_parser = parse_count, default_value_t = 5)]
     pub k: usize,
     /// smoother, knn: number of rows to predict [default: the number of rows]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub queries: Option<usize>,
     /// Number of kernels tried if the kernel has `?` [default: 10 for each]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub kernels: Option<usize>,
     /// Number of values of λ tried if the kernel has `?`
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value_t = 20)]
     pub lambdas: usize,
     /// Memory limit, such as 8G or 500M [default: 80% of the machine's memory]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<u64>,
     #[command(flatten)]
     pub input: Input,

@@ -9,7 +9,7 @@ use mercer::model::Method;
 
 use super::approx::{Approx, parse as parse_approx};
 use super::fit::{parse_balance, parse_bias, tuned_methods};
-use super::{Common, Input, parse_size};
+use super::{Common, Input, parse_count, parse_size};
 
 /// `mercer tune`.
 #[derive(Debug, Args)]
@@ -83,7 +83,7 @@ pub struct Tune {
     #[arg(long)]
     pub one_se: bool,
     /// Number of folds for --criterion folds [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub folds: Option<usize>,
     /// Fraction of the rows to hold out for --criterion holdout [default: 0.2]
     #[arg(conflicts_with = "folds", long, value_name = "FRACTION", allow_negative_numbers = true)]
@@ -92,10 +92,10 @@ pub struct Tune {
     #[arg(long, value_enum, value_name = "NAME")]
     pub search: Option<Search>,
     /// Grid points for each `?`, before refinement [default: 10 for one `?`, 7 for two]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_points)]
     pub points: Option<usize>,
     /// Kernels that a search tries [default: 100 at random; by coordinates 60, and 6 for each `?`]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub trials: Option<usize>,
     /// Draw the search: .svg, .png, .pdf or .txt
     #[arg(long, value_name = "FILE")]
@@ -104,7 +104,7 @@ pub struct Tune {
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
     /// Memory limit for matrices, such as 8G or 500M [default: 80% of the machine's memory]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     pub memory: Option<u64>,
     /// Do not check that the kernel is positive semidefinite
     #[arg(long)]
@@ -223,4 +223,14 @@ pub enum Search {
     Random,
     /// All on one diagonal first, then one value at a time
     Coordinates,
+}
+
+/// The most points of one axis of a grid.
+const MOST_POINTS: usize = 10_000;
+
+fn parse_points(text: &str) -> Result<usize, String> {
+    match parse_count(text)? {
+        points if points > MOST_POINTS => Err(format!("it must be a whole number from 1 to {MOST_POINTS}")),
+        points => Ok(points),
+    }
 }

@@ -76,16 +76,25 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// A column for each pair of classes.
+    /// A column for each pair of classes; of two classes one column, with the sign of `predict --decision`.
     fn of_pairs(pairs: &'a Pairs, model: &Model) -> Self {
         let classes = pairs.nclasses();
         let name =
             |code: usize| model.classes.as_ref().map_or_else(|| code.to_string(), |all| all.name(code));
+        let (mut intercepts, mut coefficients) = (pairs.rho.clone(), pairs.by_pair());
+        // A pair's decision is positive for the first of two classes; a single decision is written for the second.
+        let outputs = if classes == 2 {
+            coefficients.entries_mut().iter_mut().for_each(|coefficient| *coefficient = 0.0 - *coefficient);
+            vec![String::new()]
+        } else {
+            intercepts.iter_mut().for_each(|rho| *rho = 0.0 - *rho);
+            pairs_of(classes).map(|(i, j)| format!("{}_vs_{}", name(i), name(j))).collect()
+        };
         Self {
-            outputs: pairs_of(classes).map(|(i, j)| format!("{}_vs_{}", name(i), name(j))).collect(),
-            intercepts: pairs.rho.iter().map(|rho| -rho).collect(),
+            outputs,
+            intercepts,
             terms: (0..pairs.centres.nrows()).map(|row| row.to_string()).collect(),
-            coefficients: pairs.by_pair(),
+            coefficients,
             centres: Some((&pairs.centres, model.column_names())),
         }
     }

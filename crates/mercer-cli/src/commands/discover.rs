@@ -267,7 +267,7 @@ fn lines(document: &Document, fitted: &Fitted, rows: &Rows) -> Vec<(&'static str
         "in words",
         format!("{}, plus {}", head(&document.words), document.words.last().map_or("", String::as_str)),
     ));
-    lines.extend(describe::learnt(&fitted.facts, &rows.dataset.feature_names));
+    lines.extend(describe::learnt(&fitted.facts, &rows.dataset.feature_names, "normalised targets"));
     for errors in document.holdout.iter().flatten() {
         lines.push(("held out", errors.line()));
     }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
 use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape, Targets};
-use mercer::model::{Facts, Method, Predictor};
+use mercer::model::{Facts, Method, Model};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
 use mercer::session::Session;
@@ -221,7 +221,8 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
         }
         seconds.fit = clock.elapsed().as_secs_f64();
         let holdout = holdout.map(|held_out| held_out.errors);
-        let lines = describe::learnt(&fitted.facts, &rows.dataset.feature_names);
+        let targets = if fitted.model.classes.is_some() { "classes" } else { "normalised targets" };
+        let lines = describe::learnt(&fitted.facts, &rows.dataset.feature_names, targets);
         let source = rows.dataset.source.clone();
         Ok(Outcome { fitted, chosen, notes, holdout, source, rows: count, features: columns, seconds, lines })
     })
@@ -273,9 +274,16 @@ fn finish(
             output::warn(&format!("stopped after {steps} {unit} without converging; raise {flag}"));
         }
         Some((Status::Stagnated, _)) => {
-            output::warn(
-                "not converged: rounding errors do not allow a smaller residual; raise --tol or --lambda",
-            );
+            let iterates =
+                report.as_ref().is_some_and(|report| report.solver.contains("conjugate gradients"));
+            let flags = match arguments.method {
+                Method::Ridge if !iterates => "--lambda",
+                Method::Ridge | Method::Logistic => "--tol or --lambda",
+                _ => "--tol",
+            };
+            output::warn(&format!(
+                "not converged: rounding errors do not allow a smaller residual; raise {flags}"
+            ));
         }
         _ => {}
     }
@@ -307,7 +315,7 @@ fn finish(
     let default = default_kernel(model.method).to_string();
     let written = arguments.kernel.as_deref().unwrap_or(&default);
     let has_target = arguments.method != Method::OneClass || model.outputs != ["inlier"];
-    let mut lines = lines(&document, has_target, &model.predictor, written, outcome.lines);
+    let mut lines = lines(&document, has_target, &model, written, outcome.lines);
     if arguments.common.verbose {
         lines.push(("device", document.device.clone()));
         lines.push(("time", document.seconds.line()));
@@ -327,7 +335,7 @@ fn read_options(arguments: &Fit) -> ReadOptions {
 fn lines(
     document: &Document<'_>,
     has_target: bool,
-    predictor: &Predictor,
+    model: &Model,
     written: &str,
     more: Vec<(&'static str, String)>,
 ) -> Vec<(&'static str, String)> {
@@ -348,7 +356,7 @@ fn lines(
     )];
     lines.extend(document.notes.iter().map(|note| ("", note.clone())));
     lines.push(("scaling", document.scaling.to_owned()));
-    for (label, mut text) in describe::lines(predictor) {
+    for (label, mut text) in describe::lines(&model.predictor, &model.column_names()) {
         let is_chosen = document.chosen.as_ref().is_some_and(Choice::has_kernel);
         if label == "kernel" && written.contains("auto") && !is_chosen {
             text.push_str(&format!("  (from {written})"));

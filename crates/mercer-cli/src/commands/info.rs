@@ -1,5 +1,6 @@
 //! `mercer info`.
 
+use mercer::data::counted;
 use mercer::model::{Calibration, Facts, Model};
 
 use super::coefficients;
@@ -20,7 +21,7 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
         return output::print_json(&model.description());
     }
     let mut lines = vec![("method", model.method.to_string())];
-    lines.extend(describe::lines(&model.predictor));
+    lines.extend(describe::lines(&model.predictor, &model.column_names()));
     lines.push(("predicts", model.outputs.join(", ")));
     if let Some(classes) = &model.classes {
         let names: Vec<String> = (0..classes.len()).map(|code| classes.name(code)).collect();
@@ -28,13 +29,16 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     }
     match &model.calibration {
         Some(Calibration::Sigmoids(each)) => {
-            lines.push(("probabilities", format!("Platt scaling with {} sigmoid(s)", each.len())));
+            lines.push(("probabilities", format!("Platt scaling with {}", counted(each.len(), "sigmoid"))));
         }
         Some(Calibration::Laplace { scale }) => {
             lines.push(("errors", format!("Laplace distribution, scale {scale:.6}")));
         }
         Some(Calibration::Marks(marks)) => {
-            lines.push(("probabilities", format!("{} density marks of the decisions", marks.len())));
+            lines.push((
+                "probabilities",
+                format!("{} of the decisions", counted(marks.len(), "density mark")),
+            ));
         }
         _ => {}
     }
@@ -44,10 +48,17 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
         lines.push(("rows kept", rows.nrows().to_string()));
     }
     lines.push(("settings", model.settings.to_string()));
-    lines.push(("report", model.report.clone().without(HELD_OUT).to_string()));
+    let mut report = model.report.clone().without(HELD_OUT);
+    // The solver of support vectors repeats the other facts in one line.
+    if report.has("support_vectors") {
+        report = report.without("solver");
+    }
+    lines.push(("report", report.to_string()));
     if let Some(scores) = model.report.read::<Facts>(HELD_OUT) {
         lines.push(("held out", scores.to_string()));
     }
+    // A converted model has no settings and no report.
+    lines.retain(|(_, text)| !text.is_empty());
     output::print_lines(&lines)
 }
 

@@ -17,11 +17,12 @@ use mercer::learn::{
 };
 use mercer::model::Method;
 use mercer::pool;
+use mercer::select::default_kernel;
 use mercer::select::plan::{self, PlanError};
 use mercer::session::Session;
 use mercer_cuda::DeviceChoice;
 
-use crate::args::Plan;
+use crate::args::{Plan, methods_of};
 use crate::failure::Failure;
 use crate::input;
 use crate::output;
@@ -33,7 +34,10 @@ const TRIED: usize = 10;
 /// Measures, and prints the plan.
 pub fn run(arguments: &Plan) -> Result<(), Failure> {
     progress::listen();
-    let kernel: Kernel = arguments.kernel.parse()?;
+    let kernel: Kernel = match &arguments.kernel {
+        Some(text) => text.parse()?,
+        None => default_kernel(arguments.method),
+    };
     let features = arguments
         .features
         .as_ref()
@@ -68,12 +72,23 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         };
     }
     if let [(_, plan)] = plans.as_slice() {
-        return writeln!(io::stdout(), "{plan}").map_err(|error| Failure::stdout(&error));
+        return writeln!(io::stdout(), "{plan}{}", of_choice(arguments)).map_err(|error| Failure::stdout(&error));
     }
     for (name, plan) in plans {
-        writeln!(io::stdout(), "--device {name}\n{plan}\n").map_err(|error| Failure::stdout(&error))?;
+        writeln!(io::stdout(), "--device {name}\n{plan}{}\n", of_choice(arguments))
+            .map_err(|error| Failure::stdout(&error))?;
     }
     Ok(())
+}
+
+/// A line on the choice of a fit without flags, which is not in the plan.
+fn of_choice(arguments: &Plan) -> &'static str {
+    let chooses = methods_of("no-tune").is_some_and(|methods| methods.contains(&arguments.method));
+    if chooses && arguments.kernel.is_none() && arguments.features.is_none() {
+        "\nwithout --kernel, `mercer fit` first chooses the kernel on a sample of at most 2,000 rows, which is not in these times"
+    } else {
+        ""
+    }
 }
 
 /// The work to plan.

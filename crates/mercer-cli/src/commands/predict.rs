@@ -108,7 +108,7 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
     if arguments.common.verbose {
         lines.push(("device", document.device.clone()));
         lines.push(("model", model.method.to_string()));
-        lines.extend(describe::lines(&model.predictor));
+        lines.extend(describe::lines(&model.predictor, &model.column_names()));
         lines.extend(model.predictor.rows().map(|rows| ("rows kept", rows.nrows().to_string())));
     }
     document.score.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
@@ -121,7 +121,10 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
     }
     match &document.output {
         Some(path) => {
-            lines.push(("wrote", format!("{path}: {} rows, {:.2} s", document.rows, document.seconds)));
+            lines.push((
+                "wrote",
+                format!("{path}: {}, {:.2} s", data::counted(document.rows, "row"), document.seconds),
+            ));
             output::report(&arguments.common, document, &lines)
         }
         None => {

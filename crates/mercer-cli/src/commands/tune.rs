@@ -150,7 +150,7 @@ fn finish(
     let mut lines = vec![("data", format!("{source}: {rows} rows"))];
     lines.extend(notes.into_iter().map(|note| ("", note)));
     lines.extend(table(&trials, measure, arguments.common.verbose).into_iter().map(|row| ("", row)));
-    lines.extend(describe::lines(&model.predictor));
+    lines.extend(describe::lines(&model.predictor, &model.column_names()));
     lines.extend(more);
     for name in ["lambda", "C", "nu", "epsilon"] {
         lines.extend(model.settings.number_of(name, 0).map(|value| (name, short(value))));

@@ -35,7 +35,7 @@ pub fn run(arguments: &Verify) -> Result<(), Failure> {
             "text": certificate.says(),
         }));
     }
-    let steps = if steps == 1 { "1 step".to_string() } else { format!("{steps} steps") };
+    let steps = mercer::data::counted(steps, "step");
     writeln!(io::stdout(), "accepted: {} is {} ({steps} checked)", certificate.kernel(), certificate.says())
         .map_err(|error| Failure::stdout(&error))
 }

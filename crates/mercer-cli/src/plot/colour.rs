@@ -21,7 +21,7 @@ pub const WHITE: Colour = Colour(0xff, 0xff, 0xff);
 
 /// Colours of categories: the first six are distinguishable with the common forms of colour blindness (Okabe and Ito,
 /// 2008).
-pub const CATEGORIES: [Colour; 10] = [
+pub const CATEGORIES: [Colour; 16] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
     Colour(0x00, 0x9e, 0x73),
@@ -32,9 +32,15 @@ pub const CATEGORIES: [Colour; 10] = [
     Colour(0x6b, 0x6b, 0x6b),
     Colour(0x8e, 0x2f, 0x6b),
     Colour(0x1d, 0x3f, 0x66),
+    Colour(0x22, 0xee, 0x00),
+    Colour(0x88, 0x00, 0xff),
+    Colour(0xff, 0x00, 0xff),
+    Colour(0x99, 0xdd, 0xaa),
+    Colour(0x00, 0x55, 0x00),
+    Colour(0xdd, 0xbb, 0xee),
 ];
 
-/// The colour of a category: beyond the tenth, the same ones lighter and darker.
+/// The colour of a category: beyond the sixteenth, the same ones lighter and darker.
 pub fn category(index: usize) -> Colour {
     let colour = CATEGORIES[index % CATEGORIES.len()];
     match index / CATEGORIES.len() % 3 {
@@ -201,6 +207,17 @@ mod tests {
     fn oklab_there_and_back() {
         for colour in CATEGORIES.into_iter().chain([INK, SLATE, MIST, WHITE, Colour(0, 0, 0)]) {
             assert_eq!(Oklab::from(colour).colour(), colour);
+        }
+    }
+
+    #[test]
+    fn categories_differ() {
+        for (i, one) in CATEGORIES.iter().enumerate() {
+            for other in &CATEGORIES[..i] {
+                let (one, other) = (Oklab::from(*one), Oklab::from(*other));
+                let [a, b, c] = [one.lightness - other.lightness, one.a - other.a, one.b - other.b];
+                assert!((a * a + b * b + c * c).sqrt() > 0.06, "{i}");
+            }
         }
     }
 

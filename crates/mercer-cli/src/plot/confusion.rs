@@ -22,6 +22,10 @@ pub struct Confusion {
 /// The most classes for which counts are written into the cells.
 const WRITTEN: usize = 16;
 
+/// The width of all columns, and that of a letter under them.
+const COLUMNS: f64 = 380.0;
+const LETTER: f64 = 8.5;
+
 impl Confusion {
     /// The figure: the darker a cell, the larger its share of the rows of its true class. The square root makes rare errors visible.
     ///
@@ -37,9 +41,18 @@ impl Confusion {
             return Err(PlotError::Empty { what: "rows of known class".into() });
         }
         let count = classes as f64;
+        // The names under the matrix fit the width of a column; those beside it are complete.
+        let room = ((COLUMNS / count / LETTER) as usize).max(2);
         let names = |flip: bool| {
             let place = |i: usize| if flip { count - i as f64 - 0.5 } else { i as f64 + 0.5 };
-            let named = self.classes.iter().enumerate().map(|(i, name)| (place(i), name.clone()));
+            let shown = |name: &String| {
+                let plain: Vec<char> = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+                match flip || plain.len() <= room {
+                    true => plain.into_iter().collect(),
+                    false => plain[..room - 1].iter().chain(&['…']).collect::<String>(),
+                }
+            };
+            let named = self.classes.iter().enumerate().map(|(i, name)| (place(i), shown(name)));
             Marking::Named(named.collect())
         };
         let x = Axis::linear("predicted class", 0.0, count).marked(names(false));

@@ -25,6 +25,8 @@ pub struct ContourMap {
     pub points: Vec<(Point, Option<f64>)>,
     /// The kind of data, such as `training rows`.
     pub points_name: String,
+    /// The data that are support vectors.
+    pub support: Vec<Point>,
     /// The colours. Diverging ones are centred on 0.
     pub scale: ColourScale,
 }
@@ -43,6 +45,7 @@ impl ContourMap {
     pub fn figure(&self) -> Result<Figure, PlotError> {
         self.field.check("the values on the grid")?;
         check_points(self.points.iter().map(|(point, _)| *point))?;
+        check_points(self.support.iter().copied())?;
         check("values of the data", self.points.iter().filter_map(|(_, value)| *value))?;
         let bands = Bands::new(self.scale, &self.field);
         let [x, y] = self.field.axes(&self.labels);
@@ -72,6 +75,11 @@ impl ContourMap {
             };
             let fill = if known { WHITE } else { INK };
             figure.legend.push(Key::dot(Dot { fill: Some((fill, 1.0)), ..dot }, name));
+        }
+        if !self.support.is_empty() {
+            let ring = Dot::ring(dot.radius + 2.2, Stroke::new(INK, 1.1)).shown_as('◎');
+            figure.legend.push(Key::dot(ring, format!("support vector ({})", self.support.len())));
+            figure.panels[0].marks.push(Mark::Dots { points: self.support.clone(), dot: ring });
         }
         figure.bar = Some(bands.bar(&self.value_label));
         Ok(figure)

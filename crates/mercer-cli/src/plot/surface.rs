@@ -87,6 +87,7 @@ impl Surface {
             field: self.field.clone(),
             points: self.points.iter().map(|(point, value)| (*point, Some(*value))).collect(),
             points_name: self.points_name.clone(),
+            support: Vec::new(),
             scale: self.scale,
         }
     }

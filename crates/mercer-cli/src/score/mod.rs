@@ -3,7 +3,7 @@
 mod classes;
 mod numbers;
 
-use mercer::data::Matrix;
+use mercer::data::{Matrix, counted};
 use mercer::learn::TargetError;
 use mercer::model::{Facts, Model};
 use serde::Serialize;
@@ -94,10 +94,8 @@ impl<'a> Score<'a> {
         let Self::Classes(hits, model) = self else { return };
         let shares = model.probabilities(outputs);
         for (i, truth) in truth.into_iter().enumerate() {
-            match truth {
-                Ok(Some(code)) => hits.add(code, outputs.row(i), shares.as_ref().map(|shares| shares.row(i))),
-                Ok(None) => {}
-                Err(_) => hits.add_unseen(),
+            if let Some(truth) = truth.transpose() {
+                hits.add(truth, outputs.row(i), shares.as_ref().map(|shares| shares.row(i)));
             }
         }
     }
@@ -169,7 +167,9 @@ impl Errors {
         match self {
             Self::Numbers(errors) => errors.line(),
             Self::Classes(errors) => errors.line(),
-            Self::Inliers(share) => format!("{:.4} of {} rows are inliers", share.inliers, share.rows),
+            Self::Inliers(share) => {
+                format!("{:.4} of {} are inliers", share.inliers, counted(share.rows, "row"))
+            }
         }
     }
 

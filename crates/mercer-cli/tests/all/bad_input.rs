@@ -293,3 +293,83 @@ fn huge_values_do_not_overflow_silently() {
         assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
     }
 }
+
+#[test]
+fn files_that_are_no_models_are_called_what_they_are() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(20));
+    bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "--lambda", "1", "--quiet", "-o", "whole.mercer"]);
+    let whole = std::fs::read(bench.path("whole.mercer")).unwrap();
+    let files: [(&str, &[u8], &str); 8] = [
+        ("t.xlsx", b"PK\x03\x04\x14\0\x06\0\x08\0\0\0", "this is a spreadsheet\n"),
+        ("K.npy", b"\x93NUMPY\x01\0v\0{'descr': '<f8'}", "this is a NumPy array; is it the data?"),
+        ("m.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "this is a picture, not a table\n"),
+        ("m.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "compressed with gzip"),
+        ("empty", b"", "the file is empty"),
+        ("short", &whole[..7], "cut short or damaged"),
+        ("cut", &whole[..whole.len() / 2], "cut short or damaged"),
+        ("noise", b"\x81\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b", "its format is unknown"),
+    ];
+    for (name, bytes, words) in files {
+        bench.write(name, bytes);
+        let error = bench.fails(2, &["predict", name, "d.csv"]);
+        assert!(error.contains(&format!("{name}: not a mercer model: ")) && error.contains(words), "{error}");
+        assert!(!error.contains("header"), "{error}");
+    }
+    let absent = bench.fails(2, &["predict", "none.mercer", "d.csv"]);
+    assert!(absent.contains("No such file or directory") && !absent.contains("os error"), "{absent}");
+    let absent = bench.fails(2, &["predict", "whole.mercer", "none.csv"]);
+    assert!(absent.contains("No such file or directory") && !absent.contains("os error"), "{absent}");
+}
+
+#[test]
+fn values_out_of_range_name_the_flag_that_has_them() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(20));
+    let of_fit = |method: &'static str, flags: &[&'static str]| {
+        [&["fit", method, "d.csv", "--target", "y", "-o", "m.mercer"], flags].concat()
+    };
+    let of_tune = |flags: &[&'static str]| {
+        let kernel = "rbf(sigma=?)";
+        [&["tune", "ridge", "d.csv", "--target", "y", "--kernel", kernel, "-o", "m.mercer"], flags].concat()
+    };
+    for (arguments, message) in [
+        (of_fit("perceptron", &["--epochs", "0"]), "--epochs is `0`; it must be a whole number, 1 or more"),
+        (of_fit("knn", &["-k", "-3"]), "-k is `-3`; it must be a whole number, 1 or more"),
+        (of_fit("knn", &["-k", "2.5"]), "-k is `2.5`; it must be a whole number, 1 or more"),
+        (of_fit("gp", &["--restarts", "-1"]), "--restarts is `-1`; it must be a whole number, 0 or more"),
+        (of_fit("ridge", &["--memory", "-5G"]), "--memory is `-5G`; expected a number and a unit"),
+        (
+            of_fit("ridge", &["--device", "tpu"]),
+            "--device is `tpu`; the devices are auto, cpu, cuda and cuda:N",
+        ),
+        (of_fit("ridge", &["--seed", "99999999999999999999"]), "; the number is too large"),
+        (of_fit("ridge", &["--threads", "99999999"]), "; it must be a whole number from 1 to 1024"),
+        (of_fit("ridge", &["--json=1"]), "--json takes no value"),
+        (of_tune(&["--trials", "0"]), "--trials is `0`; it must be a whole number, 1 or more"),
+        (of_tune(&["--points", "10000000"]), "; it must be a whole number from 1 to 10000"),
+        (vec!["check", "linear", "--dim", "-1"], "--dim is `-1`; allowed are `any` and whole numbers from 1"),
+    ] {
+        let output = bench.run(&arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        assert!(error.contains(message), "{arguments:?}: {error}");
+    }
+    let kernel = "rbf(sigma=?)*rbf(sigma=?)[0]*rbf(sigma=?)[1]";
+    let tune =
+        ["tune", "ridge", "d.csv", "--target", "y", "--search", "grid", "--points", "1000", "--kernel"];
+    let error = bench.fails(2, &[&tune[..], &[kernel, "-o", "m.mercer"]].concat());
+    assert!(error.contains("1000 points for each of 3 unknowns"), "{error}");
+}
+
+#[test]
+fn a_step_that_is_too_large_is_a_wrong_argument_everywhere() {
+    let bench = Bench::new();
+    let rows: String =
+        (0..40).map(|i| format!("{},{}\n", f64::from(i) * 0.1, if i % 3 == 0 { "a" } else { "b" })).collect();
+    bench.write("d.csv", format!("x,y\n{rows}"));
+    let fit = ["fit", "logistic", "d.csv", "--target", "y", "--solver", "gd", "--lambda", "1"];
+    let error = bench.fails(2, &[&fit[..], &["--step", "1e9", "-o", "m.mercer"]].concat());
+    let safe = error.split("steps up to ").nth(1).unwrap().split(' ').next().unwrap();
+    assert!(safe.len() <= 8 && safe.parse::<f64>().is_ok(), "{error}");
+}

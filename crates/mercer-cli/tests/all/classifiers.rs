@@ -132,7 +132,23 @@ fn a_class_without_training_rows_counts_as_wrong() {
         (document["score"][0]["unseen"].as_u64(), document["score"][0]["rows"].as_u64()),
         (Some(1), Some(2))
     );
-    assert_eq!(document["score"][0]["accuracy"], 0.5);
+    let score = &document["score"][0];
+    assert_eq!((&score["accuracy"], &score["balanced_accuracy"]), (&0.5.into(), &0.5.into()), "{score}");
+    assert!(score["f1"].as_f64().unwrap() <= 0.5, "{score}");
+    assert_eq!(score["unseen_classes"]["z"].as_array().unwrap().len(), 2, "{score}");
+    let told = bench.ok(&["predict", "m.mercer", "new.csv", "-o", "o.csv"]);
+    assert!(told.contains("1 of a class not in the training data, `z`"), "{told}");
+    assert!(told.lines().any(|line| line.trim_start().starts_with("z ")), "a row of the matrix: {told}");
+}
+
+#[test]
+fn a_class_for_every_row_is_warned_about() {
+    let bench = Bench::new();
+    let rows: String = (0..30).map(|i| format!("{},{},c{i}\n", i % 4, i % 7)).collect();
+    bench.write("d.csv", format!("a,b,kind\n{rows}"));
+    let output = bench.run(&["fit", "knn", "d.csv", "--target", "kind", "--holdout", "0", "-o", "m.mercer"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("30 classes in 30 rows"), "{told}");
 }
 
 #[test]

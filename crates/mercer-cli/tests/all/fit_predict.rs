@@ -193,3 +193,32 @@ fn verbose_says_more_and_quiet_nothing() {
     assert!(bench.ok(&["gram", "d.csv", "-o", "K.npy", "-v"]).contains("12.8 kB"));
     assert_eq!(bench.ok(&[&fit[..], &["--quiet"][..]].concat()), "");
 }
+
+#[test]
+fn reports_use_names_and_words() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(60));
+    let fit = |more: &[&str]| {
+        bench.ok(&[&["fit", "ridge", "d.csv", "--target", "y", "-o", "m.mercer"], more].concat())
+    };
+    let linear = fit(&["--kernel", "linear", "--lambda", "1"]);
+    assert!(linear.contains("the columns themselves: series(0, 1), 2 features"), "{linear}");
+    let named = fit(&["--kernel", "rbf(sigma=1)[b] + rbf(sigma=2)[a]", "--lambda", "1"]);
+    let of_columns = |text: &str| text.contains("[a]") && text.contains("[b]") && !text.contains("[0]");
+    assert!(of_columns(&named), "{named}");
+    let info = bench.ok(&["info", "m.mercer"]);
+    assert!(of_columns(&info), "{info}");
+    let held_out = info.lines().find(|line| line.starts_with("held out")).unwrap();
+    assert!(held_out.find("RMSE 0.") < held_out.find("RMSE of the mean"), "{held_out}");
+    assert!(!held_out.contains("unseen"), "{held_out}");
+    // Rounding errors of a factor depend on the penalty, not on a tolerance.
+    let fit = ["fit", "ridge", "d.csv", "--target", "y", "--kernel", "rbf(sigma=1e9)", "--lambda", "1e-12"];
+    let output = bench.run(&[&fit[..], &["-o", "m.mercer"]].concat());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("raise --lambda") && !told.contains("--tol"), "{told}");
+    // Sparse rows are not shifted.
+    let rows: String = (0..30).map(|i| format!("{} 1:{} 3:{}\n", i % 4, i % 5, i % 7)).collect();
+    bench.write("d.libsvm", rows);
+    let sparse = bench.ok(&["fit", "ridge", "d.libsvm", "--lambda", "1", "-o", "m.mercer"]);
+    assert!(sparse.contains("scaled to unit variance") && !sparse.contains("standardised"), "{sparse}");
+}

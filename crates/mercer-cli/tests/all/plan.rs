@@ -30,6 +30,17 @@ fn features_beat_rows_when_they_are_few_and_memory_decides() {
 }
 
 #[test]
+fn the_kernel_is_that_of_fit() {
+    let bench = Bench::new();
+    let gp = bench.ok(&["plan", "gp", "--shape", "100,3"]);
+    assert!(gp.contains("const(value=?)*rbf(sigma=[?])"), "{gp}");
+    let svr = bench.ok(&["plan", "svr", "--shape", "100,3"]);
+    assert!(!svr.contains("classes") && svr.contains("first chooses the kernel"), "{svr}");
+    let given = bench.ok(&["plan", "svr", "--shape", "100,3", "--kernel", "rbf(sigma=1)"]);
+    assert!(!given.contains("first chooses"), "{given}");
+}
+
+#[test]
 fn bad_requests_are_named() {
     let bench = Bench::new();
     assert!(bench.fails(2, &["plan", "ridge", "--shape", "0,3"]).contains('0'));

@@ -1,6 +1,6 @@
 //! Support vector machines on the command line: fit, predict, plot, convert.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, table};
 use serde_json::Value;
 
 /// Three clusters in the plane, with a class, a number, a weight and a mark for outliers.
@@ -31,7 +31,12 @@ fn fit(bench: &Bench, method: &str, more: &[&str]) -> Value {
 
 /// A table without the columns that are not features.
 fn only(bench: &Bench, name: &str, target: &str) {
-    let text = bench.read("d.csv");
+    only_of(bench, "d.csv", name, target);
+}
+
+/// As [`only`], of another table.
+fn only_of(bench: &Bench, table: &str, name: &str, target: &str) {
+    let text = bench.read(table);
     let places: Vec<usize> = text
         .lines()
         .next()
@@ -177,6 +182,86 @@ fn one_class_needs_no_target() {
 }
 
 #[test]
+fn a_tiny_nu_rejects_hardly_any_row() {
+    let bench = bench();
+    only(&bench, "u.csv", "-");
+    bench.ok(&["fit", "one-class", "u.csv", "--nu", "1e-9", "--holdout", "0", "-o", "m.mercer"]);
+    let predicted = column(&bench.ok(&["predict", "m.mercer", "u.csv", "--decision"]), "decision");
+    let decisions: Vec<f64> = predicted.iter().map(|text| text.parse().unwrap()).collect();
+    let largest = decisions.iter().fold(0.0f64, |most, f| most.max(*f));
+    // On the boundary up to the tolerance, or inside.
+    assert!(largest > 0.0 && decisions.iter().all(|f| *f > -0.05 * largest), "{decisions:?}");
+}
+
+#[test]
+fn coefficients_of_two_classes_reproduce_the_decision() {
+    let bench = bench();
+    let two: String = bench
+        .read("d.csv")
+        .lines()
+        .filter(|line| !line.contains("cedar"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    bench.write("two.csv", two);
+    only_of(&bench, "two.csv", "d.csv", "kind");
+    let fit = [
+        "fit",
+        "svc",
+        "d.csv",
+        "--target",
+        "kind",
+        "--kernel",
+        "rbf(gamma=0.5)",
+        "--C",
+        "1",
+        "--scale",
+        "none",
+    ];
+    bench.ok(&[&fit[..], &["--holdout", "0", "-o", "m.mercer"]].concat());
+    let table = bench.ok(&["info", "m.mercer", "--coefficients"]);
+    let numbers = |name: &str| -> Vec<f64> {
+        column(&table, name).iter().map(|text| text.parse().unwrap_or(0.0)).collect()
+    };
+    let (coefficients, a, b) = (numbers("coefficient"), numbers("a"), numbers("b"));
+    let decisions = column(&bench.ok(&["predict", "m.mercer", "d.csv", "--decision"]), "decision");
+    let rows = bench.read("d.csv");
+    for (row, decision) in rows.lines().skip(1).zip(decisions) {
+        let x: Vec<f64> = row.split(',').take(2).map(|field| field.parse().unwrap()).collect();
+        let k = |i: usize| (-0.5 * ((x[0] - a[i]).powi(2) + (x[1] - b[i]).powi(2))).exp();
+        let sum: f64 = coefficients[0] + (1..coefficients.len()).map(|i| coefficients[i] * k(i)).sum::<f64>();
+        assert!((sum - decision.parse::<f64>().unwrap()).abs() < 1e-9, "{sum} {decision}");
+    }
+}
+
+#[test]
+fn a_converted_model_has_no_empty_lines_and_says_what_it_reads() {
+    let bench = bench();
+    only(&bench, "u.csv", "kind");
+    let fit = [
+        "fit",
+        "svc",
+        "u.csv",
+        "--target",
+        "kind",
+        "--kernel",
+        "rbf(gamma=1)",
+        "--C",
+        "1",
+        "--scale",
+        "none",
+    ];
+    bench.ok(&[&fit[..], &["--holdout", "0", "-o", "m.mercer"]].concat());
+    let info = bench.ok(&["info", "m.mercer"]);
+    assert_eq!(info.matches("support vectors").count(), 1, "facts are told once: {info}");
+    bench.ok(&["convert", "m.mercer", "m.libsvm", "--number-classes"]);
+    bench.ok(&["convert", "m.libsvm", "back.mercer"]);
+    let info = bench.ok(&["info", "back.mercer"]);
+    assert!(!info.contains("settings") && !info.contains("report"), "{info}");
+    let error = bench.fails(2, &["predict", "back.mercer", "u.csv"]);
+    assert!(error.contains("LABEL 1:VALUE 2:VALUE"), "{error}");
+}
+
+#[test]
 fn pictures_of_machines() {
     let bench = bench();
     only(&bench, "d.csv", "kind");
@@ -196,6 +281,29 @@ fn pictures_of_machines() {
     bench.write("line.csv", "x,y\n0,0\n1,1\n2,4\n3,9\n4,16\n5,25\n");
     bench.ok(&["fit", "svr", "line.csv", "--target", "y", "--C", "100", "-o", "r.mercer"]);
     bench.ok(&["plot", "r.mercer", "line.csv", "-o", "curve.svg"]);
+    bench.write("plane.csv", table(40));
+    bench.ok(&["fit", "svr", "plane.csv", "--target", "y", "--C", "100", "-o", "p.mercer"]);
+    bench.ok(&["plot", "p.mercer", "plane.csv", "-o", "map.svg"]);
+    assert!(bench.read("map.svg").contains("support vector ("), "the map of a regression");
+}
+
+#[test]
+fn pictures_of_one_column_draw_the_rows() {
+    let bench = Bench::new();
+    let rows: String = (0..30).map(|i| format!("{i},{}\n", if i < 14 { "low" } else { "high" })).collect();
+    bench.write("d.csv", format!("x,kind\n{rows}"));
+    bench.ok(&["fit", "svc", "d.csv", "--target", "kind", "--C", "1", "-o", "s.mercer"]);
+    bench.ok(&["plot", "s.mercer", "d.csv", "-o", "s.svg"]);
+    assert!(bench.read("s.svg").contains("at −1 or 1"), "rows beside the decision function");
+    bench.ok(&["fit", "one-class", "d.csv", "--drop", "kind", "--nu", "0.2", "-o", "o.mercer"]);
+    bench.ok(&["plot", "o.mercer", "d.csv", "-o", "o.svg"]);
+    assert!(bench.read("o.svg").contains("at 0"), "rows on the boundary");
+    bench.ok(&["plot", "o.mercer", "d.csv", "--kind", "convergence", "-o", "c.svg"]);
+    assert!(bench.read("c.svg").contains("violation of optimality"));
+    // The mistakes of a perceptron on separated classes fall to 0.
+    bench.ok(&["fit", "perceptron", "d.csv", "--target", "kind", "-o", "p.mercer"]);
+    bench.ok(&["plot", "p.mercer", "d.csv", "--kind", "convergence", "-o", "p.svg"]);
+    assert!(bench.read("p.svg").matches("<circle").count() > 1, "more than one point");
 }
 
 #[test]

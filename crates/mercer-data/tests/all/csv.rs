@@ -184,7 +184,7 @@ fn bad_input_is_named_by_file_line_and_column() {
         (
             "a,b\n1,2\n3,red\n",
             &none,
-            "t.csv, line 3, column 2 (`b`): `red` is not a number; `--categorical b` one-hot encodes a column of text, `--drop b` leaves the column out",
+            "t.csv, line 3, column 2 (`b`): `red` is not a number; the column has numbers above: correct the field, or leave it empty if the value is missing (`--categorical b` one-hot encodes a column of codes)",
         ),
         ("a,b\n1,2\n", &options(&["c"]), "t.csv: there is no column `c`; the columns are `a`, `b`"),
         (
@@ -327,7 +327,7 @@ proptest! {
                 prop_assert_eq!(read, &expected);
             }
             Err(DataError::Ragged { found, .. }) => prop_assert_eq!(found, last.len()),
-            Err(DataError::NotANumber { text, .. }) => prop_assert_eq!(text, last[1].escape_debug().to_string()),
+            Err(DataError::NotANumber { text, .. }) => prop_assert_eq!(text, last[1].to_owned()),
             Err(DataError::MissingValue { .. }) => prop_assert_eq!(last[1].trim(), ""),
             Err(DataError::UnclosedQuote { .. }) => prop_assert!(raw.contains('"')),
             Err(other) => return Err(TestCaseError::fail(other.to_string())),

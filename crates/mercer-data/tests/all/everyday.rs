@@ -119,6 +119,57 @@ fn semicolons_go_with_decimal_commas() {
 }
 
 #[test]
+fn a_text_among_numbers_is_advised_on_as_what_it_is() {
+    for (field, word) in [
+        ("#DIV/0!", "an error of a spreadsheet"),
+        ("Total", "a line of totals"),
+        ("abc", "the column has numbers above: correct the field"),
+        ("6.8 kg", "a unit"),
+        ("6.8kg", "a unit"),
+        ("EUR 6", "a unit"),
+        ("−6.8", "the sign `−`; write -6.8"),
+        ("0x1F", "hexadecimal digits; write 31"),
+        ("(6.849)", "parentheses; if they stand for a minus sign, write -6.849"),
+        // Shown as typed.
+        ("6'849.00", "`6'849.00` is not a number: it has separators"),
+        ("6\u{202f}849.00", "`6\u{202f}849.00` is not a number: it has separators"),
+        ("a\u{1b}b", "`a\\u{1b}b`"),
+    ] {
+        let error = message(format!("a,y\n1,2\n{field},3\n").as_bytes(), &options());
+        assert!(error.contains(word), "{error}");
+        assert_eq!(error.contains("--categorical"), word.contains("above") || field.starts_with("a\u{1b}"));
+    }
+    let names = message(b"a,y\nred,2\nblue,3\n", &options());
+    assert!(names.contains("`--categorical a` one-hot encodes a column of text"), "{names}");
+    let header = message(b"a,b,y\nkg,cm,s\n1,2,3\n", &options());
+    assert!(header.contains("line 2") && header.contains("second header"), "{header}");
+    assert!(!header.contains("--categorical"), "{header}");
+}
+
+#[test]
+fn a_column_without_values_can_only_be_dropped() {
+    let error = message(b"a,b,y\n1,,2\n2,NA,3\n", &options());
+    assert!(error.ends_with("the whole column is empty; `--drop b` leaves it out"), "{error}");
+    let error = message(b"a,b,y\n1,,2\n2,5,3\n", &options());
+    assert!(error.contains("`--missing mean` fills in"), "{error}");
+}
+
+#[test]
+fn names_of_single_rows_are_hardly_categories() {
+    let rows: String = (0..30).map(|i| format!("house-{i},{}\n", i % 7)).collect();
+    let options = ReadOptions { categorical: columns(&["a"]), ..options() };
+    let (data, _) = read_bytes(format!("a,y\n{rows}").as_bytes(), &options).unwrap();
+    assert_eq!(
+        data.notes,
+        [
+            "the column `a` looks like identifiers (30 different texts in 30 rows); if it is not a feature, leave it out with --drop a"
+        ]
+    );
+    let rows: String = (0..30).map(|i| format!("{},{i}\n", ["x", "y", "z"][i % 3])).collect();
+    assert!(read_bytes(format!("a,y\n{rows}").as_bytes(), &options).unwrap().0.notes.is_empty());
+}
+
+#[test]
 fn signs_beside_the_digits_are_named() {
     for (field, word) in [
         ("\"1,234.5\"", "separators"),

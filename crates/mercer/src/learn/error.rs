@@ -1,6 +1,6 @@
 //! Errors of training.
 
-use crate::data::PassError;
+use crate::data::{PassError, counted};
 use crate::design::DesignError;
 use crate::gram::GramError;
 use crate::kernel::check::Domain;
@@ -52,7 +52,7 @@ pub enum LearnError {
         targets: usize,
     },
     /// There are fewer rows than the neighbours requested.
-    #[error("k is {k}, but there are only {rows} neighbours")]
+    #[error("k is {k}, but there {} only {}", if *.rows == 1 { "is" } else { "are" }, counted(*.rows, "neighbour"))]
     TooManyNeighbours {
         /// The neighbours requested.
         k: usize,

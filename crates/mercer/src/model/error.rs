@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::data::DataError;
+use crate::data::{DataError, reason};
 use crate::design::DesignError;
 use crate::gram::GramError;
 use crate::solve::SolveError;
@@ -13,7 +13,7 @@ use crate::solve::SolveError;
 #[non_exhaustive]
 pub enum ModelError {
     /// The file could not be read.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {}", path.display(), reason(error))]
     Io {
         /// The file.
         path: PathBuf,

@@ -102,7 +102,11 @@ impl fmt::Display for Facts {
 }
 
 fn listed<'a>(entries: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
-    let each = entries.filter(|(_, value)| !value.is_null()).map(|(name, value)| {
+    let is_told = |(name, value): &(&String, &Value)| !value.is_null() && (*name != "unseen" || **value != 0);
+    // A score comes before that of a constant prediction.
+    let (baselines, others): (Vec<_>, Vec<_>) =
+        entries.filter(is_told).partition(|(name, _)| name.starts_with("baseline"));
+    let each = others.into_iter().chain(baselines).map(|(name, value)| {
         let name = match name.as_str() {
             "rmse" | "mae" | "auc" | "nlpd" => name.to_uppercase(),
             "r2" => "R²".to_owned(),

@@ -9,7 +9,7 @@ use std::path::Path;
 use flate2::Crc;
 use safetensors::SafeTensors;
 
-use crate::data::{Classes, Schema, write_atomically};
+use crate::data::{Classes, Schema, foreign, write_atomically};
 
 use super::header::{FORMAT, Header, KERNEL_LANGUAGE, Preamble};
 use super::libsvm::is_libsvm;
@@ -86,13 +86,25 @@ impl Model {
     /// If the bytes are not a model, are damaged, or need a later program.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self, ModelError> {
         let malformed = |reason: String| ModelError::Malformed { path: path.to_owned(), reason };
+        if bytes.is_empty() {
+            return Err(malformed("the file is empty".to_owned()));
+        }
         // A container begins with the length of its header, six bytes of which are zero.
+        let is_container = bytes.get(8).is_none_or(|byte| *byte == b'{');
+        let kind = if is_container { None } else { other_kind(path, bytes) };
+        if let Some(kind) = kind {
+            return Err(malformed(kind.to_owned()));
+        }
         if str::from_utf8(&bytes[..bytes.len().min(8)]).is_ok_and(|head| !head.contains('\0')) {
             return Err(malformed("it is a text file; is it the data?".to_owned()));
         }
-        let file = SafeTensors::deserialize(bytes).map_err(|error| malformed(error.to_string()))?;
-        let (_, metadata) =
-            SafeTensors::read_metadata(bytes).map_err(|error| malformed(error.to_string()))?;
+        let unreadable = |_| {
+            let reason =
+                if is_container { "the file is cut short or damaged" } else { "its format is unknown" };
+            malformed(reason.to_owned())
+        };
+        let file = SafeTensors::deserialize(bytes).map_err(unreadable)?;
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(unreadable)?;
         let document = metadata
             .metadata()
             .as_ref()
@@ -172,6 +184,21 @@ impl Model {
             return Err("its columns do not match its predictor's".into());
         }
         Ok(())
+    }
+}
+
+/// The kind of a file that is not a container, without the advice for data.
+fn other_kind(path: &Path, bytes: &[u8]) -> Option<&'static str> {
+    let name = path.to_string_lossy();
+    let head = &bytes[..bytes.len().min(1 << 16)];
+    match head {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some("this is a NumPy array; is it the data?"),
+        [b'P', b'A', b'R', b'1', ..] => Some("this is a Parquet file; is it the data?"),
+        [0x1f, 0x8b, ..] => Some("this file is compressed with gzip; decompress it first"),
+        _ => match foreign(&name, head)?.split(';').next()? {
+            "this is a zip archive" | "" => Some("this is a zip archive"),
+            kind => Some(kind),
+        },
     }
 }
 

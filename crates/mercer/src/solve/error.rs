@@ -184,7 +184,7 @@ pub enum SolveError {
         step: f64,
     },
     /// With this step the objective of logistic regression grows.
-    #[error("the iteration diverges with step {step:e}; steps up to {largest:e} are safe")]
+    #[error("the iteration diverges with step {step}; steps up to {} are safe", rounded_down(*.largest))]
     Diverges {
         /// The step requested.
         step: f64,

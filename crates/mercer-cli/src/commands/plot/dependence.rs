@@ -46,7 +46,14 @@ pub fn class_slice(shown: &Shown, column: usize, session: &Session<'_>) -> Resul
     let y = if is_probability { y.between(-0.05, 1.05) } else { y };
     let ends = (places[0], places[places.len() - 1]);
     let reference = boundary.map(|level| ("boundary".to_owned(), vec![(ends.0, level), (ends.1, level)]));
-    let dots = if is_probability && names.len() == 2 { observed_classes(shown, &values) } else { None };
+    let levels = match &decisions {
+        Decisions::Probabilities(of) if of.len() == 2 => Some(([0.0, 1.0], "at 0 or 1")),
+        // The margins of two classes, the boundary of one.
+        Decisions::Second(_) if shown.model.method == Method::OneClass => Some(([0.0, 0.0], "at 0")),
+        Decisions::Second(_) => Some(([-1.0, 1.0], "at −1 or 1")),
+        _ => None,
+    };
+    let dots = levels.and_then(|levels| observed_classes(shown, &values, levels));
     let figure = LinePlot {
         subtitle: format!("{}{}", shown.others(1), about(shown)),
         references: reference.into_iter().collect(),
@@ -63,15 +70,14 @@ pub fn class_slice(shown: &Shown, column: usize, session: &Session<'_>) -> Resul
 /// Points of one colour with their name.
 type Dots = (usize, String, Vec<(f64, f64)>);
 
-/// The rows of two classes at 0 and 1.
-fn observed_classes(shown: &Shown, values: &[f64]) -> Option<Dots> {
-    let known = shown.labelled();
-    let of = |class: usize| -> Vec<(f64, f64)> {
-        let rows = known.iter().filter(|(_, is)| *is == class);
-        rows.map(|(row, _)| (values[*row], class as f64)).collect()
+/// The rows of two classes at the height of each; those of one-class estimation, whose class is unknown, at the second.
+fn observed_classes(shown: &Shown, values: &[f64], (levels, heights): ([f64; 2], &str)) -> Option<Dots> {
+    let points: Vec<(f64, f64)> = match shown.model.method {
+        Method::OneClass if shown.rows == RowKind::Range => Vec::new(),
+        Method::OneClass => values.iter().map(|value| (*value, levels[1])).collect(),
+        _ => shown.labelled().into_iter().map(|(row, class)| (values[row], levels[class])).collect(),
     };
-    let points: Vec<(f64, f64)> = [of(0), of(1)].concat();
-    (!points.is_empty()).then(|| (1, format!("{} at 0 or 1", shown.rows.name()), points))
+    (!points.is_empty()).then(|| (1, format!("{} {heights}", shown.rows.name()), points))
 }
 
 /// The mean prediction over the rows as one column changes (Friedman, 2001), with single rows behind it.

@@ -179,8 +179,10 @@ pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failu
         Some(points) => (points, Scale::linear("epochs"), "training RMSE"),
         None => repeated(shown, session).map(|(points, x, y)| (points, Scale::log(x), y))?,
     };
-    // A value of 0 cannot be drawn on a logarithmic axis.
-    let points: Vec<(f64, f64)> = points.into_iter().filter(|(_, error)| *error > 0.0).collect();
+    // The mistakes of a perceptron often fall to 0, which cannot be drawn on a logarithmic axis.
+    let counts = shown.model.method == Method::Perceptron;
+    let points: Vec<(f64, f64)> = points.into_iter().filter(|(_, error)| counts || *error > 0.0).collect();
+    let y_scale = if counts { Scale::linear(y) } else { Scale::log(y) };
     if points.is_empty() {
         return Err(Failure::usage("the error is 0 after the first iteration: there is nothing to draw"));
     }
@@ -188,7 +190,7 @@ pub fn convergence(shown: &Shown, session: &Session<'_>) -> Result<Figure, Failu
     let lines = vec![NamedLine { name: y.into(), points, marked }];
     let figure = LinePlot {
         subtitle: about(shown),
-        ..LinePlot::new(format!("Convergence of {}", shown.model.method), [x, Scale::log(y)], lines)
+        ..LinePlot::new(format!("Convergence of {}", shown.model.method), [x, y_scale], lines)
     };
     Ok(figure.figure()?)
 }
@@ -209,7 +211,7 @@ fn repeated(shown: &Shown, session: &Session<'_>) -> Result<Course, Failure> {
     let (x, y) = match shown.model.method {
         Method::Logistic => ("iterations", "norm of the gradient"),
         Method::Perceptron => ("passes over the training rows", "fraction of training rows misclassified"),
-        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr => {
+        Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass => {
             ("iterations", "violation of optimality")
         }
         Method::Ridge if is_cg => ("iterations", "relative residual"),

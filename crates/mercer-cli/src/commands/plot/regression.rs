@@ -100,6 +100,11 @@ pub fn contour(shown: &Shown, columns: [usize; 2], session: &Session<'_>) -> Res
         |row: usize| shown.observed.as_ref().map(|values| values[row]).filter(|value| !value.is_nan());
     let points = (0..shown.samples.nrows()).map(|row| ((x[row], y[row]), known(row)));
     let drawn = shown.rows != RowKind::Range;
+    let support = match tube(shown) {
+        Some(_) if drawn => shown.support_vectors()?,
+        _ => Vec::new(),
+    };
+    let support = support.iter().enumerate().filter_map(|(row, is)| is.then_some((x[row], y[row])));
     let figure = ContourMap {
         title: title(shown, columns),
         subtitle: format!("{}{}", shown.others(2), about(shown)),
@@ -108,6 +113,7 @@ pub fn contour(shown: &Shown, columns: [usize; 2], session: &Session<'_>) -> Res
         field: field(shown, columns, MAP, session)?,
         points: points.filter(|_| drawn).collect(),
         points_name: shown.rows.name().into(),
+        support: support.collect(),
         scale: ColourScale::Sequential,
     };
     Ok(figure.figure()?)

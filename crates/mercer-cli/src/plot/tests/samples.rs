@@ -95,6 +95,7 @@ pub fn contour() -> ContourMap {
             .map(|(x, y)| ((x, y), Some(four_bumps(x, y) + 0.05 * scatter((100.0 * x) as usize))))
             .collect(),
         points_name: "training rows".into(),
+        support: Vec::new(),
         scale: ColourScale::Sequential,
     }
 }

@@ -1,6 +1,6 @@
 //! The report of training a perceptron.
 
-use crate::data::Number;
+use crate::data::{Number, counted};
 use crate::model::Facts;
 use crate::solve::{Report, Status};
 
@@ -60,7 +60,12 @@ impl Outcome {
             _ => "not separated".into(),
         };
         let status = if self.separated { Status::Converged } else { Status::OutOfIterations };
-        let solver = format!("{} mistakes in {} passes, {separated}", self.mistakes, self.passes);
+        let solver = format!(
+            "{} in {} {}, {separated}",
+            counted(self.mistakes, "mistake"),
+            self.passes,
+            if self.passes == 1 { "pass" } else { "passes" }
+        );
         Report::new(status, solver, self.passes, 0.0)
     }
 

@@ -17,6 +17,9 @@ use super::axis::Axis;
 use super::scorer::Score;
 use super::trials::{Trial, Trials};
 
+/// The most points of a grid.
+const MOST_GRID_POINTS: usize = 1_000_000;
+
 /// The strategy for choosing points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
@@ -182,6 +185,14 @@ impl Search {
             | Strategy::Random { trials: 0 }
             | Strategy::Coordinates { trials: 0 } => {
                 return Err(LearnError::parameter("points of the search", 0, "1 or more"));
+            }
+            Strategy::Grid { points, .. }
+                if (points as f64).powi(self.axes.len() as i32) > MOST_GRID_POINTS as f64 =>
+            {
+                let size = format!("{points} points for each of {} unknowns", self.axes.len());
+                let allowed =
+                    "a grid of at most 1000000 points; --search random tries as many as it is given";
+                return Err(LearnError::parameter("the search", size, allowed));
             }
             Strategy::Grid { points, .. } => self.axes.iter().fold(vec![Vec::new()], |found, axis| {
                 let values = axis.grid(points);

@@ -143,7 +143,15 @@ impl<'a> Work<'a> {
     /// As [`solve`](Self::solve), by a machine with other hyper-parameters.
     pub(super) fn solve_as(&self, machine: Machine, part: &Part) -> Result<Decision, LearnError> {
         let qp = machine.qp(part, self.labels.targets, &self.bounds)?;
-        Ok(machine.scale(self.training.solve(&qp, &self.settings, self.session)?)?)
+        Ok(machine.scale(self.training.solve(&qp, &self.settings_of(machine, part), self.session)?)?)
+    }
+
+    /// The settings of the solver. The decisions of one-class estimation are of the size of νn where that is below 1, so the
+    /// tolerance is scaled by it.
+    fn settings_of(&self, machine: Machine, part: &Part) -> SvmSettings {
+        let Machine::OneClass { nu } = machine else { return self.settings };
+        let size = nu * part.rows.iter().map(|&row| self.bounds[row]).sum::<f64>();
+        SvmSettings { tol: self.settings.tol * size.min(1.0), ..self.settings }
     }
 
     /// The decisions with each of `values` in place of the machine's C or ν, where the bounds are those of C = 1;
@@ -166,7 +174,7 @@ impl<'a> Work<'a> {
                 Err(SolveError::InfeasibleNu { .. }) => return Ok(None),
                 qp => qp?,
             };
-            match machine.scale(self.training.solve(&qp, &self.settings, self.session)?) {
+            match machine.scale(self.training.solve(&qp, &self.settings_of(machine, part), self.session)?) {
                 Err(SolveError::NoMargin { .. }) => Ok(None),
                 decision => Ok(Some(decision?)),
             }

@@ -1,6 +1,6 @@
 //! The result of training: support vectors, their coefficients, and reports.
 
-use crate::data::{AnySamples, Matrix, Number};
+use crate::data::{AnySamples, Matrix, Number, counted};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::model::{Calibration, Expansion, Facts, Pairs, Predictor};
@@ -109,11 +109,11 @@ impl Machines {
         Report {
             status: self.reports.iter().map(|report| report.status).fold(Status::Converged, worst),
             solver: format!(
-                "{} support vectors{epsilon}, objective {:.6}, duality gap {:.1e}, {iterations} iterations, {evaluations} \
-                 kernel values",
-                self.support.len(),
+                "{}{epsilon}, objective {:.6}, duality gap {:.1e}, {}, {evaluations} kernel values",
+                counted(self.support.len(), "support vector"),
                 self.sum(|r| r.objective),
                 self.sum(|r| r.gap),
+                counted(iterations, "iteration"),
             ),
             iterations: usize::try_from(iterations).unwrap_or(usize::MAX),
             residual: self.violation(),

@@ -20,7 +20,7 @@ mod lanczos;
 mod preconditioner;
 mod state;
 
-use crate::data::Matrix;
+use crate::data::{Matrix, counted};
 use crate::gram::LinearOperator;
 use crate::linalg::vectors::{column_dots, column_norms, columns};
 use crate::solve::{Report, SolveError, Status};
@@ -325,8 +325,9 @@ impl ConjugateGradient {
         }
         if status == Status::OutOfIterations {
             reasons.push(format!(
-                "not converged after {} steps: the residual is {residual:.1e}, the tolerance {:.1e}",
-                state.iterations, self.tolerance
+                "not converged after {}: the residual is {residual:.1e}, the tolerance {:.1e}",
+                counted(state.iterations, "step"),
+                self.tolerance
             ));
         }
         let solver = format!("conjugate gradients, {}", problem.preconditioner.describe());
