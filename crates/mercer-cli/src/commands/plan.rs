@@ -72,7 +72,8 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         };
     }
     if let [(_, plan)] = plans.as_slice() {
-        return writeln!(io::stdout(), "{plan}{}", of_choice(arguments)).map_err(|error| Failure::stdout(&error));
+        return writeln!(io::stdout(), "{plan}{}", of_choice(arguments))
+            .map_err(|error| Failure::stdout(&error));
     }
     for (name, plan) in plans {
         writeln!(io::stdout(), "--device {name}\n{plan}{}\n", of_choice(arguments))

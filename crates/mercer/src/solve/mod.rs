@@ -31,7 +31,7 @@ pub(crate) use direct::{MIXED_FROM, MIXED_LIMIT, solve_double, solve_single};
 pub use error::SolveError;
 pub use falkon::{FalkonPreconditioner, LandmarkSystem};
 pub use hinge_newton::{HingeFit, HingeNewton};
-pub(crate) use inducing::Bound;
+pub(crate) use inducing::{Bound, factor_of_points, whiten};
 pub use inducing::{InducingSums, RowSlopes};
 pub use laplace::{ClassRule, Laplace, Latent};
 pub use lbfgs::{LinearLossFit, LinearLossSettings, minimise};

@@ -4,9 +4,9 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::{AnySamples, Matrix, Number};
+use crate::data::{AnySamples, Number};
 use crate::design::LandmarkChoice;
-use crate::gram::{GramError, Part, Resident, Wanted};
+use crate::gram::{GramError, Resident};
 use crate::kernel::Kernel;
 use crate::model::{Expansion, Facts, GaussianProcess};
 use crate::session::Session;
@@ -19,7 +19,7 @@ use super::super::learner::{Learner, Shape};
 use super::super::problem::Problem;
 use super::optimum::Optimum;
 use super::prepared::Prepared;
-use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
+use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments, factor_points};
 use super::{Gp, GpObjective, has_noise, unknowns};
 
 /// A step that raises the bound by less than this fraction is the last: rounding errors of the bound are some
@@ -72,16 +72,16 @@ impl<'a> Inducing<'a> {
 
     /// The bound at `theta`; `None` if a matrix is not positive definite there.
     ///
-    /// nM²/2 multiply-adds in one pass over the rows, O(M²) memory in addition to the rows.
+    /// nM² multiply-adds in one pass over the rows, O(M²) memory in addition to the rows.
     pub fn bound(&self, theta: &[f64], session: &Session<'_>) -> Result<Option<Bounded>, LearnError> {
         let (values, noise) = self.split(theta);
         let kernel = self.kernel.with_values(&values)?;
-        let m = self.points.nrows();
-        let mut inducing = Matrix::zeros(m, m);
-        let gram = self.points.gram(&kernel, Wanted::Double)?;
-        gram.fill(Part::Full, inducing.entries_mut().into(), &session.part()).map_err(GramError::from)?;
+        let factor = match factor_points(&*self.points, &kernel, session) {
+            Err(LearnError::Solve(SolveError::NegativePivot { .. })) => return Ok(None),
+            factor => factor?,
+        };
         let sums = self.rows.sums(&values, session)?;
-        match Bound::at(&inducing, &sums, noise, &session.part()) {
+        match Bound::at(factor, &sums, noise, &session.part()) {
             Ok(bound) => Ok(Some(Bounded { kernel, noise, bound })),
             Err(SolveError::NegativePivot { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -90,7 +90,7 @@ impl<'a> Inducing<'a> {
 
     /// The bound at `theta` and its gradient; `None` if a matrix is not positive definite there.
     ///
-    /// About 3nM²/2 multiply-adds in two passes over the rows.
+    /// About 2nM² multiply-adds in two passes over the rows.
     pub fn evaluate(
         &self,
         theta: &[f64],

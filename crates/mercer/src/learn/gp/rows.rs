@@ -4,9 +4,9 @@ use crate::data::{AnySamples, Matrix};
 use crate::gram::{GramError, Part, Resident, Wanted};
 use crate::kernel::Kernel;
 use crate::linalg::dense::mirror_lower;
-use crate::linalg::{NormalEquations, zeroed};
+use crate::linalg::{Cholesky, NormalEquations, zeroed};
 use crate::session::Session;
-use crate::solve::{InducingSums, RowSlopes, SolveError};
+use crate::solve::{InducingSums, RowSlopes, SolveError, factor_of_points, whiten};
 use crate::watch::Watch;
 
 use super::super::error::LearnError;
@@ -146,9 +146,23 @@ impl<'a> RowBlocks<'a> {
     }
 }
 
+/// The Cholesky factor of the kernel matrix of inducing points, with its jitter.
+pub(super) fn factor_points(
+    points: &dyn Resident,
+    kernel: &Kernel,
+    session: &Session<'_>,
+) -> Result<Cholesky<f64>, LearnError> {
+    let m = points.nrows();
+    let mut k = Matrix::zeros(m, m);
+    let gram = points.gram(kernel, Wanted::Double)?;
+    gram.fill(Part::Full, k.entries_mut().into(), &session.part()).map_err(GramError::from)?;
+    Ok(factor_of_points(k, &session.part())?)
+}
+
 impl ProcessRows for RowBlocks<'_> {
     fn sums(&self, values: &[f64], session: &Session<'_>) -> Result<InducingSums, LearnError> {
         let kernel = self.kernel.with_values(values)?;
+        let factor = factor_points(&*self.points, &kernel, session)?;
         let m = self.points.nrows();
         let mut sums = NormalEquations::new(m, self.outputs);
         let mut diagonal = 0.0;
@@ -159,6 +173,7 @@ impl ProcessRows for RowBlocks<'_> {
                 phi = Matrix::zeros(block.samples.nrows(), m);
             }
             self.fill(block, &kernel, phi.entries_mut(), session)?;
+            whiten(&factor, &mut phi);
             sums.add(&phi, &block.targets, block.weights.as_deref(), &session.part())
                 .map_err(|_| LearnError::Solve(SolveError::NotFinite))?;
             let own = block.samples.gram(&kernel, Wanted::Double)?;
