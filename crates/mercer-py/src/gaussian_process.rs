@@ -8,7 +8,6 @@ use mercer::linalg::{Cholesky, CholeskyError};
 use mercer::session::Session;
 use mercer::solve::{ClassRule, Laplace, Latent};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -66,17 +65,9 @@ impl Prior<'_> {
 
     /// Raises `MemoryError` if this many matrices of the prior's order do not fit.
     fn check_memory(&self, matrices: usize) -> PyResult<()> {
-        let n = self.order() as u64;
-        let needed = n.saturating_mul(n).saturating_mul(8 * matrices as u64);
+        let needed = (self.order() as u64).saturating_pow(2).saturating_mul(8 * matrices as u64);
         let budget = Session::default().memory();
-        if needed > budget {
-            return Err(PyMemoryError::new_err(format!(
-                "{n} rows need {} for {matrices} matrices, but the memory limit is {}",
-                mercer::memory::human(needed),
-                mercer::memory::human(budget)
-            )));
-        }
-        Ok(())
+        LearnError::check_memory(self.order(), "kernel matrices", needed, budget).map_err(learn_error)
     }
 
     /// K, both triangles.

@@ -248,13 +248,11 @@ impl LearnError {
         Self::Parameter { parameter, received: received.to_string(), allowed }
     }
 
-    /// Returns [`LearnError::Memory`] if `needed` bytes exceed the budget.
-    pub(crate) fn check_memory(
-        rows: usize,
-        what: &'static str,
-        needed: u64,
-        budget: u64,
-    ) -> Result<(), Self> {
+    /// Checks that `needed` bytes do not exceed the budget.
+    ///
+    /// # Errors
+    /// [`LearnError::Memory`] if they do.
+    pub fn check_memory(rows: usize, what: &'static str, needed: u64, budget: u64) -> Result<(), Self> {
         if needed > budget { Err(Self::Memory { rows, what, needed, budget }) } else { Ok(()) }
     }
 
@@ -270,6 +268,14 @@ impl LearnError {
             Some(_) => Ok(()),
             None => Self::check_memory(rows, what, needed, session.memory()),
         }
+    }
+
+    /// Refuses a penalty that is negative or not finite.
+    pub(crate) fn check_lambda(lambda: f64) -> Result<(), Self> {
+        if lambda.is_finite() && lambda >= 0.0 {
+            return Ok(());
+        }
+        Err(Self::parameter("lambda", lambda, "a finite number, 0 or more"))
     }
 
     /// Whether the work ended because its session asked for it.

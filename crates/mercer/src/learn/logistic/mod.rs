@@ -151,7 +151,7 @@ impl Logistic {
         lambdas: &[f64],
         session: &Session<'_>,
     ) -> Result<Vec<Coefficients>, LearnError> {
-        lambdas.iter().try_for_each(|&lambda| check_lambda(lambda))?;
+        lambdas.iter().try_for_each(|&lambda| LearnError::check_lambda(lambda))?;
         let (codes, classes) = problem.codes()?;
         let class_weight = self.class_weight.resolved(problem.classes())?;
         let weights = class_weight.combine(codes, classes, problem.weights(), Counted::Weights)?;
@@ -208,7 +208,7 @@ impl Logistic {
     }
 
     fn validate(&self) -> Result<(), LearnError> {
-        check_lambda(self.lambda)?;
+        LearnError::check_lambda(self.lambda)?;
         if !(self.tol > 0.0 && self.tol.is_finite()) {
             return Err(LearnError::parameter("tol", self.tol, "a finite number, more than 0"));
         }
@@ -279,13 +279,6 @@ fn ahead(lambda: f64, lambdas: &[f64], answers: &[LogisticSolution]) -> Option<L
         (first, &last.dual, &last.intercepts),
     )?;
     Some(LogisticSolution { dual, intercepts, ..last.clone() })
-}
-
-fn check_lambda(lambda: f64) -> Result<(), LearnError> {
-    if lambda.is_finite() && lambda >= 0.0 {
-        return Ok(());
-    }
-    Err(LearnError::parameter("lambda", lambda, "a finite number, 0 or more"))
 }
 
 /// Results that are not finite come from kernel values that are not: the error names the first such pair.

@@ -15,7 +15,7 @@ use crate::model::Link;
 use crate::session::Session;
 use crate::solve::{Labels, LogisticFolds, LogisticSolver, SolveError};
 
-use super::{Logistic, check_lambda, explain_failure};
+use super::{Logistic, explain_failure};
 
 /// One kernel matrix for each kernel, and a path over λ for all folds: O(n²) memory.
 impl Tunable for Logistic {
@@ -116,7 +116,7 @@ fn together(
     lambdas: &[f64],
     session: &Session<'_>,
 ) -> Result<Vec<Vec<Matrix<f64>>>, LearnError> {
-    lambdas.iter().try_for_each(|&lambda| check_lambda(lambda))?;
+    lambdas.iter().try_for_each(|&lambda| LearnError::check_lambda(lambda))?;
     logistic.validate()?;
     let n = gram.nrows();
     let labels = |fold: &Fold| {

@@ -311,9 +311,7 @@ pub fn check_matrix_memory(rows: usize, session: &Session<'_>) -> Result<(), Lea
 }
 
 fn check_lambda(lambda: &[f64], targets: usize) -> Result<(), LearnError> {
-    if let Some(lambda) = lambda.iter().find(|l| !l.is_finite() || **l < 0.0) {
-        return Err(LearnError::parameter("lambda", lambda, "a finite number, 0 or more"));
-    }
+    lambda.iter().try_for_each(|&lambda| LearnError::check_lambda(lambda))?;
     if lambda.len() != 1 && lambda.len() != targets {
         return Err(LearnError::Lambdas { found: lambda.len(), targets });
     }
