@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Common, Input, parse_size};
+use super::{Common, Input, parse_count, parse_size};
 
 /// `mercer discover`.
 #[derive(Debug, Args)]

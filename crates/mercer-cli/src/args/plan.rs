@@ -6,7 +6,7 @@ use clap::Args;
 use mercer::model::Method;
 
 use super::fit::methods;
-use super::{Common, Input, parse_size};
+use super::{Common, Input, parse_count, parse_size};
 
 /// `mercer plan`.
 #[derive(Debug, Args)]
