@@ -271,7 +271,7 @@ pub fn passes(
             Err(Failure::usage(format!(
                 "--approx nystrom:{landmarks}: there {} only {}",
                 if rows == 1 { "is" } else { "are" },
-                mercer::data::counted(rows, "row")
+                data::counted(rows, "row")
             )))
         }
         _ => Ok(passes),

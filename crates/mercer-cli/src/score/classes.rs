@@ -263,8 +263,8 @@ mod tests {
         assert_eq!(errors.calibration.len(), 2);
         assert_eq!((errors.calibration[1].rows, errors.calibration[1].observed), (3, 1.0 / 3.0));
         assert!(errors.line().contains("on 4 rows, 1 of a class not in the training data, `3`"));
-        let last = errors.tables().into_iter().rfind(|(label, _)| label.is_empty());
-        assert!(last.is_some_and(|(_, line)| line.trim_start().starts_with("3 ")), "a row of the matrix");
+        let tables = errors.tables();
+        assert!(tables.iter().any(|(_, line)| line.trim_start().starts_with("3 ")), "a row of the matrix");
     }
 
     #[test]

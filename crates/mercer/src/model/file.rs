@@ -91,8 +91,7 @@ impl Model {
         }
         // A container begins with the length of its header, six bytes of which are zero.
         let is_container = bytes.get(8).is_none_or(|byte| *byte == b'{');
-        let kind = if is_container { None } else { other_kind(path, bytes) };
-        if let Some(kind) = kind {
+        if let Some(kind) = other_kind(path, bytes).filter(|_| !is_container) {
             return Err(malformed(kind.to_owned()));
         }
         if str::from_utf8(&bytes[..bytes.len().min(8)]).is_ok_and(|head| !head.contains('\0')) {
@@ -189,16 +188,14 @@ impl Model {
 
 /// The kind of a file that is not a container, without the advice for data.
 fn other_kind(path: &Path, bytes: &[u8]) -> Option<&'static str> {
-    let name = path.to_string_lossy();
     let head = &bytes[..bytes.len().min(1 << 16)];
+    let kind = foreign(&path.to_string_lossy(), head).and_then(|kind| kind.split(';').next());
     match head {
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some("this is a NumPy array; is it the data?"),
         [b'P', b'A', b'R', b'1', ..] => Some("this is a Parquet file; is it the data?"),
+        [b'P', b'K', 3, 4, ..] => kind.or(Some("this is a zip archive")),
         [0x1f, 0x8b, ..] => Some("this file is compressed with gzip; decompress it first"),
-        _ => match foreign(&name, head)?.split(';').next()? {
-            "this is a zip archive" | "" => Some("this is a zip archive"),
-            kind => Some(kind),
-        },
+        _ => kind,
     }
 }
 
