@@ -44,12 +44,16 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
         lines.push(("rows kept", rows.nrows().to_string()));
     }
     lines.push(("settings", model.settings.to_string()));
-    lines.push(("report", model.report.clone().without(HELD_OUT).to_string()));
+    lines.push(("report", model.report.clone().without(HELD_OUT).without(PARAMETERS).to_string()));
+    lines.extend(describe::parameters(&model.report, &columns));
     if let Some(scores) = model.report.read::<Facts>(HELD_OUT) {
         lines.push(("held out", scores.to_string()));
     }
     output::print_lines(&lines)
 }
+
+/// The entry of a report with the hyper-parameters of a Gaussian process.
+const PARAMETERS: &str = "parameters";
 
 /// The entry of a report with the scores on held-out rows.
 const HELD_OUT: &str = "held_out";

@@ -372,7 +372,7 @@ impl Gp {
     /// Trains by conjugate gradients.
     pub(super) fn train_cg(
         &self,
-        prepared: Prepared,
+        mut prepared: Prepared,
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
@@ -390,7 +390,8 @@ impl Gp {
             ));
         };
         let projection = if self.variance { Some(process.projection(&found, &part)?) } else { None };
-        let mut warnings = learnt.warnings(self, &prepared);
+        prepared.admitted = prepared.settled(&found.kernel)?;
+        let mut warnings = learnt.warnings(self, &prepared, &prepared.admitted);
         warnings.extend(found.report.warnings);
         let out_of_steps = learnt.steps() == self.max_iter && learnt.found.is_some();
         let status = if out_of_steps { Status::OutOfIterations } else { found.report.status };

@@ -7,7 +7,7 @@ use crate::model::{Expansion, Facts, GaussianClasses};
 use crate::session::Session;
 use crate::solve::{Laplace, Report, SolveError, Status};
 
-use super::super::error::{KERNEL_MATRIX, LearnError};
+use super::super::error::LearnError;
 use super::super::fitted::{Answer, Fitted};
 use super::super::knn::check_features;
 use super::super::problem::Problem;
@@ -83,7 +83,12 @@ impl Gp {
         let matrices = if classes == 2 { 4 } else { classes as u64 + 5 };
         let (needed, budget) = ((rows as u64).pow(2).saturating_mul(8 * matrices), session.memory());
         if needed > budget {
-            return Err(LearnError::Memory { rows, what: KERNEL_MATRIX, needed, budget });
+            return Err(LearnError::Memory {
+                rows,
+                what: "the kernel matrices of the classes",
+                needed,
+                budget,
+            });
         }
         self.kernel.check_columns(samples.ncols())?;
         let kernel = self.kernel.resolve_auto(&session.scales(samples))?;
@@ -92,7 +97,8 @@ impl Gp {
                 "a kernel with noise is for regression; classes have a likelihood of their own",
             ));
         }
-        let unknowns = unknowns::of_kernel(&kernel, &session.scales(samples), 1.0)?;
+        let mut unknowns = unknowns::of_kernel(&kernel, &session.scales(samples), 1.0)?;
+        unknowns::begin_at(&mut unknowns, self.initial.as_deref())?;
         let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start).collect();
         let values: Vec<f64> = start.iter().map(|t| t.exp()).collect();
         kernel.gradient(&values, samples.ncols())?;
@@ -105,24 +111,27 @@ impl Gp {
             last: None,
         };
         let learns = self.learn && !start.is_empty();
-        let found = if learns {
-            self.learnt(&mut |theta| process.evaluate(theta, session), &unknowns, session)?
-        } else {
-            None
+        let mut evaluate = |theta: &[f64]| {
+            let refuted = admitted.is_refuted_at(&kernel, theta, samples);
+            if refuted { Ok(None) } else { process.evaluate(theta, session) }
         };
+        let found = if learns { self.learnt(&mut evaluate, &unknowns, session)? } else { None };
         let theta = found.as_ref().map_or(&start, |found| &found.at);
         let Some((_, laplace)) = process.at(theta, session)? else {
             return Err(LearnError::Unsupported(
                 "the kernel matrix is not positive semidefinite; check that the kernel is one",
             ));
         };
+        let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
+        let learnt = kernel.with_values(&values)?;
+        let admitted = admitted.settled(&learnt, samples)?;
         let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
         if learns && found.is_none() {
             warnings
                 .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
         }
         if found.is_some() {
-            warnings.extend(unknowns::bound_warnings(&unknowns, theta));
+            warnings.extend(unknowns::bound_warnings(&unknowns, theta, &problem.column_names()));
         }
         let unfinished = found.as_ref().is_some_and(|minimum| !minimum.converged);
         let report = Report {
@@ -140,11 +149,10 @@ impl Gp {
         let facts = Facts::new()
             .with("log_likelihood", Number(laplace.log_likelihood()))
             .with("parameters", unknowns::table(&unknowns, theta));
-        let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
         let coefficients = laplace.coefficients().clone();
         let model = GaussianClasses {
             latent: Expansion {
-                kernel: kernel.with_values(&values)?,
+                kernel: learnt,
                 domain: admitted.domain,
                 centres: samples.view().into_owned(),
                 shift: None,

@@ -17,7 +17,7 @@ use super::super::error::LearnError;
 use super::super::fitted::{Answer, Fitted};
 use super::super::learner::{Learner, Shape};
 use super::super::problem::Problem;
-use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments};
+use super::rows::{ProcessRows, ProcessStart, RowBlocks, TargetMoments};
 use super::{Gp, GpObjective, Optimum, Prepared, has_noise, unknowns};
 
 /// A step that raises the bound by less than this fraction is the last: rounding errors of the bound are some
@@ -26,12 +26,6 @@ const GAIN: f64 = 1e-7;
 
 /// Rows per inducing point in the first stage of learning.
 const PART: usize = 10;
-
-/// Bytes of the matrices of these inducing points and of a block of rows.
-pub(super) fn bytes(points: usize) -> u64 {
-    let m = points as u64;
-    m.saturating_mul(8 * (12 * m + 2 * BLOCK as u64))
-}
 
 /// The bound over some rows.
 pub(super) struct Inducing<'a> {
@@ -146,6 +140,7 @@ impl Prepared {
             unknowns: self.unknowns.clone(),
             is_constant: self.is_constant,
             admitted: self.admitted.clone(),
+            columns: self.columns.clone(),
         })
     }
 }
@@ -253,13 +248,17 @@ impl Gp {
         session: &Session<'_>,
     ) -> Result<(Option<Minimum>, Option<FirstPart>), LearnError> {
         let process = Inducing::new(prepared, points, rows, session)?;
-        let mut evaluate = |theta: &[f64]| process.evaluate(theta, session);
+        let mut evaluate = |theta: &[f64]| {
+            if prepared.is_refuted_at(theta) { Ok(None) } else { process.evaluate(theta, session) }
+        };
         let options =
             MinimiseOptions { max_steps: self.max_iter, decrease: GAIN, ..MinimiseOptions::default() };
         if let Some(part) = prepared.part(points.nrows(), count, session) {
             let blocks = part.blocks(points, session)?;
             let first = Inducing::new(&part, points, &blocks, session)?;
-            let mut on_part = |theta: &[f64]| first.evaluate(theta, session);
+            let mut on_part = |theta: &[f64]| {
+                if part.is_refuted_at(theta) { Ok(None) } else { first.evaluate(theta, session) }
+            };
             let found = self.learnt_to(options, &mut on_part, &part.unknowns, session)?;
             if let Some(Minimum { at, curvature, steps, .. }) = found {
                 let some = part.samples.nrows();
@@ -296,6 +295,7 @@ impl Gp {
                  is one",
             ));
         };
+        let admitted = prepared.settled(&kernel)?;
         let unfinished = learnt.found.as_ref().is_some_and(|minimum| !minimum.converged);
         let report = Report {
             status: if unfinished { Status::OutOfIterations } else { Status::Converged },
@@ -303,7 +303,7 @@ impl Gp {
             iterations: learnt.steps(),
             residual: 0.0,
             reasons: Vec::new(),
-            warnings: learnt.warnings(self, prepared),
+            warnings: learnt.warnings(self, prepared, &admitted),
         };
         let mut facts = Facts::new()
             .with("log_likelihood", Number(bound.value))
@@ -323,7 +323,7 @@ impl Gp {
         let model = GaussianProcess {
             mean: Expansion {
                 kernel,
-                domain: prepared.admitted.domain,
+                domain: admitted.domain,
                 centres: points,
                 shift: None,
                 coefficients,

@@ -26,9 +26,9 @@ use crate::session::Session;
 use crate::solve::{MinimiseOptions, MinimiseStart, Minimum, Report, SolveError, Status, minimise_in_box};
 use crate::watch::{Stopped, Watch};
 
-use super::admission::Admission;
+use super::admission::{Admission, Admitted};
 use super::cost::{self, Way};
-use super::error::{KERNEL_MATRIX, LearnError};
+use super::error::LearnError;
 use super::fitted::{Answer, Fitted};
 use super::knn::check_features;
 use super::learner::{Learner, Requires, Shape};
@@ -117,6 +117,9 @@ pub struct Gp {
     /// Whether the kernel must be proven positive semidefinite.
     pub admission: Admission,
 }
+
+/// Random starts to try where the objective has no value at the usual ones.
+const OTHER_STARTS: usize = 20;
 
 /// The objective at θ and its gradient; `None` if it has no value.
 type Evaluate<'a> = dyn FnMut(&[f64]) -> Result<Option<(f64, Vec<f64>)>, LearnError> + 'a;
@@ -284,15 +287,7 @@ impl Gp {
                 None
             }
         };
-        if let Some(initial) = &self.initial {
-            if initial.len() != unknowns.len() {
-                let (rows, found) = (unknowns.len(), initial.len());
-                return Err(LearnError::Length { what: "initial values", rows, found });
-            }
-            for (unknown, &at) in unknowns.iter_mut().zip(initial) {
-                unknown.start = at.clamp(unknown.bounds.0, unknown.bounds.1);
-            }
-        }
+        unknowns::begin_at(&mut unknowns, self.initial.as_deref())?;
         let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
         let of_kernel = kernel.tunables()?.len();
         // Rejects unknowns without a derivative before any work.
@@ -309,6 +304,7 @@ impl Gp {
             unknowns,
             is_constant,
             admitted,
+            columns: problem.column_names(),
         })
     }
 
@@ -323,7 +319,8 @@ impl Gp {
         }
     }
 
-    /// The best θ of all minimisations; `None` if the objective has no value at any start.
+    /// The best θ of all minimisations; `None` if the objective has no value at any start. Where it has none at the usual starts,
+    /// others are tried.
     fn learnt(
         &self,
         evaluate: &mut Evaluate<'_>,
@@ -344,12 +341,16 @@ impl Gp {
     ) -> Result<Option<Minimum>, LearnError> {
         let label = |restart: usize| match restart {
             0 => String::new(),
+            _ if restart > self.restarts => "another start, ".to_owned(),
             _ => format!("restart {restart} of {}, ", self.restarts),
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut best: Option<Minimum> = None;
         session.begin("Gaussian process", (self.max_iter * (1 + self.restarts)) as u64);
-        for restart in 0..=self.restarts {
+        for restart in 0..=self.restarts + OTHER_STARTS {
+            if restart > self.restarts && best.is_some() {
+                break;
+            }
             let start: Vec<f64> = match restart {
                 0 => unknowns.iter().map(|unknown| unknown.start).collect(),
                 _ => unknowns.iter().map(|unknown| unknown.drawn(&mut random)).collect(),
@@ -382,7 +383,7 @@ impl Gp {
                 gradient.iter_mut().for_each(|slope| *slope = -*slope);
                 Ok((-value, gradient))
             }
-            Ok(None) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
+            Ok(None) | Err(LearnError::KernelValue { .. }) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
             Err(error) => {
                 failure = Some(error);
                 Err(SolveError::Stopped(Stopped))
@@ -405,8 +406,11 @@ impl Gp {
     ) -> Result<Optimum, LearnError> {
         let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
         let tried = self.learn && !prepared.is_constant && !start.is_empty();
+        let mut valid = |theta: &[f64]| {
+            if prepared.is_refuted_at(theta) { Ok(None) } else { evaluate(theta) }
+        };
         let found =
-            if tried { self.learnt_to(options, evaluate, &prepared.unknowns, session)? } else { None };
+            if tried { self.learnt_to(options, &mut valid, &prepared.unknowns, session)? } else { None };
         let theta = found.as_ref().map_or(start, |found| found.at.clone());
         Ok(Optimum { theta, found, tried })
     }
@@ -426,8 +430,8 @@ impl Optimum {
     }
 
     /// Warnings about the kernel and the learnt values.
-    fn warnings(&self, gp: &Gp, prepared: &Prepared) -> Vec<String> {
-        let mut warnings: Vec<String> = prepared.admitted.warning.iter().cloned().collect();
+    fn warnings(&self, gp: &Gp, prepared: &Prepared, admitted: &Admitted) -> Vec<String> {
+        let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
         if prepared.is_constant && gp.learn {
             warnings.push(
                 "the targets are the same in every row: nothing is learnt, and the model predicts them everywhere"
@@ -439,7 +443,7 @@ impl Optimum {
                 .push("no start has a likelihood: the hyper-parameters stay where they started".to_owned());
         }
         if self.found.is_some() {
-            warnings.extend(unknowns::bound_warnings(&prepared.unknowns, &self.theta));
+            warnings.extend(unknowns::bound_warnings(&prepared.unknowns, &self.theta, &prepared.columns));
         }
         warnings
     }
@@ -457,10 +461,22 @@ struct Prepared {
     noise: Option<f64>,
     unknowns: Vec<Unknown>,
     is_constant: bool,
-    admitted: super::Admitted,
+    admitted: Admitted,
+    /// The names of the columns, if known.
+    columns: Vec<String>,
 }
 
 impl Prepared {
+    /// Whether the kernel is refuted at θ; see [`Admitted::is_refuted_at`].
+    fn is_refuted_at(&self, theta: &[f64]) -> bool {
+        self.admitted.is_refuted_at(&self.kernel, theta, &self.samples)
+    }
+
+    /// The verdict on the kernel that was learnt.
+    fn settled(&self, kernel: &Kernel) -> Result<Admitted, LearnError> {
+        self.admitted.clone().settled(kernel, &self.samples)
+    }
+
     /// The mean of the posterior from its coefficients for normalised targets, and the scales of the outputs.
     fn mean(self, kernel: Kernel, mut coefficients: Matrix<f64>) -> (Expansion, Vec<f64>) {
         let Self { samples, means, scales, admitted, .. } = self;
@@ -502,12 +518,12 @@ impl Learner for Gp {
         let classes = matches!(self.requires(), Requires::Classes);
         let (what, needed) = match self.resolved(shape, session) {
             Self { inducing: Some(points), .. } => {
-                ("matrices of the inducing points", inducing::bytes(points))
+                ("matrices of the inducing points", cost::gp_inducing_bytes(points))
             }
             Self { solver: GpSolver::Cg, .. } if !classes => {
                 ("a preconditioner and vectors", cost::gp_cg_bytes(rows, targets))
             }
-            _ => (KERNEL_MATRIX, cost::gp_exact_bytes(rows)),
+            _ => ("a kernel matrix, its factor and its inverse", cost::gp_exact_bytes(rows)),
         };
         if needed > budget {
             return Err(LearnError::Memory { rows, what, needed, budget });
@@ -579,7 +595,7 @@ impl Gp {
     /// Trains on a Cholesky factor of the kernel matrix.
     fn train_exact(
         &self,
-        prepared: Prepared,
+        mut prepared: Prepared,
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
@@ -593,7 +609,8 @@ impl Gp {
         ))?;
         let log_likelihood = exact.log_likelihood(&factored);
         let residual = residual(&exact, &factored, session)?;
-        let mut warnings = learnt.warnings(self, &prepared);
+        prepared.admitted = prepared.settled(&factored.kernel)?;
+        let mut warnings = learnt.warnings(self, &prepared, &prepared.admitted);
         warnings.extend(jitter_warning(&prepared, &factored, &problem.counted()));
         let report = Report {
             status: match &learnt.found {
