@@ -18,9 +18,6 @@ use super::error::LearnError;
 /// The steps after which the check on one domain stops searching: about 100 ms.
 const MOST_STEPS: u64 = 1_000_000;
 
-/// The steps of a check that is repeated for many values of a kernel's unknowns: some milliseconds.
-const FEW_STEPS: u64 = 20_000;
-
 /// Verdicts stored for later fits with the same kernel.
 const KEPT: usize = 1_000;
 
@@ -83,31 +80,17 @@ impl Admission {
 }
 
 impl Admitted {
-    /// Whether the question is open.
-    pub fn is_undecided(&self) -> bool {
-        self.warning.is_some()
-    }
-
-    /// Whether a few steps refute an undecided kernel at these logarithms of its unknowns, on the narrowest domain that holds `samples`.
-    /// Further values, such as that of the noise, are ignored.
-    pub fn is_refuted_at(&self, kernel: &Kernel, theta: &[f64], samples: &AnySamples<'_>) -> bool {
-        if !self.is_undecided() {
-            return false;
+    /// The verdict on the kernel with the values that its unknowns have learnt: an open question is asked again. A refutation is then a
+    /// warning, since the kernel matrix of the samples had a factor.
+    #[must_use]
+    pub fn settled(self, kernel: &Kernel, samples: &AnySamples<'_>) -> Self {
+        if self.warning.is_none() {
+            return self;
         }
-        let count = kernel.tunables().map_or(0, |tunables| tunables.len()).min(theta.len());
-        let values: Vec<f64> = theta[..count].iter().map(|t| t.exp()).collect();
-        let Ok(kernel) = kernel.with_values(&values) else { return false };
-        let domain = narrower_domains(samples).pop().unwrap_or(Domain::All);
-        let checked = kernel.check_within(Dim::Exactly(samples.ncols()), domain, FEW_STEPS);
-        checked.is_ok_and(|checked| checked.verdict.is_refuted())
-    }
-
-    /// The decision on the kernel with values for its unknowns: an open question is asked again.
-    ///
-    /// # Errors
-    /// As [`Admission::decide`].
-    pub fn settled(self, kernel: &Kernel, samples: &AnySamples<'_>) -> Result<Self, LearnError> {
-        if self.is_undecided() { Admission::Check.decide(kernel, samples) } else { Ok(self) }
+        Admission::Check.decide(kernel, samples).unwrap_or_else(|error| Self {
+            domain: None,
+            warning: Some(format!("with the values learnt, {error}; give each ? a range, ?lo..hi")),
+        })
     }
 }
 

@@ -390,7 +390,7 @@ impl Gp {
             ));
         };
         let projection = if self.variance { Some(process.projection(&found, &part)?) } else { None };
-        prepared.admitted = prepared.settled(&found.kernel)?;
+        prepared.admitted = prepared.settled(&found.kernel);
         let mut warnings = learnt.warnings(self, &prepared, &prepared.admitted);
         warnings.extend(found.report.warnings);
         let out_of_steps = learnt.steps() == self.max_iter && learnt.found.is_some();

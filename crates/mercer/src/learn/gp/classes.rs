@@ -111,11 +111,11 @@ impl Gp {
             last: None,
         };
         let learns = self.learn && !start.is_empty();
-        let mut evaluate = |theta: &[f64]| {
-            let refuted = admitted.is_refuted_at(&kernel, theta, samples);
-            if refuted { Ok(None) } else { process.evaluate(theta, session) }
+        let found = if learns {
+            self.learnt(&mut |theta| process.evaluate(theta, session), &unknowns, session)?
+        } else {
+            None
         };
-        let found = if learns { self.learnt(&mut evaluate, &unknowns, session)? } else { None };
         let theta = found.as_ref().map_or(&start, |found| &found.at);
         let Some((_, laplace)) = process.at(theta, session)? else {
             return Err(LearnError::Unsupported(
@@ -124,7 +124,7 @@ impl Gp {
         };
         let values: Vec<f64> = theta.iter().map(|t| t.exp()).collect();
         let learnt = kernel.with_values(&values)?;
-        let admitted = admitted.settled(&learnt, samples)?;
+        let admitted = admitted.settled(&learnt, samples);
         let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
         if learns && found.is_none() {
             warnings

@@ -248,17 +248,13 @@ impl Gp {
         session: &Session<'_>,
     ) -> Result<(Option<Minimum>, Option<FirstPart>), LearnError> {
         let process = Inducing::new(prepared, points, rows, session)?;
-        let mut evaluate = |theta: &[f64]| {
-            if prepared.is_refuted_at(theta) { Ok(None) } else { process.evaluate(theta, session) }
-        };
+        let mut evaluate = |theta: &[f64]| process.evaluate(theta, session);
         let options =
             MinimiseOptions { max_steps: self.max_iter, decrease: GAIN, ..MinimiseOptions::default() };
         if let Some(part) = prepared.part(points.nrows(), count, session) {
             let blocks = part.blocks(points, session)?;
             let first = Inducing::new(&part, points, &blocks, session)?;
-            let mut on_part = |theta: &[f64]| {
-                if part.is_refuted_at(theta) { Ok(None) } else { first.evaluate(theta, session) }
-            };
+            let mut on_part = |theta: &[f64]| first.evaluate(theta, session);
             let found = self.learnt_to(options, &mut on_part, &part.unknowns, session)?;
             if let Some(Minimum { at, curvature, steps, .. }) = found {
                 let some = part.samples.nrows();
@@ -295,7 +291,7 @@ impl Gp {
                  is one",
             ));
         };
-        let admitted = prepared.settled(&kernel)?;
+        let admitted = prepared.settled(&kernel);
         let unfinished = learnt.found.as_ref().is_some_and(|minimum| !minimum.converged);
         let report = Report {
             status: if unfinished { Status::OutOfIterations } else { Status::Converged },

@@ -406,11 +406,8 @@ impl Gp {
     ) -> Result<Optimum, LearnError> {
         let start: Vec<f64> = prepared.unknowns.iter().map(|unknown| unknown.start).collect();
         let tried = self.learn && !prepared.is_constant && !start.is_empty();
-        let mut valid = |theta: &[f64]| {
-            if prepared.is_refuted_at(theta) { Ok(None) } else { evaluate(theta) }
-        };
         let found =
-            if tried { self.learnt_to(options, &mut valid, &prepared.unknowns, session)? } else { None };
+            if tried { self.learnt_to(options, evaluate, &prepared.unknowns, session)? } else { None };
         let theta = found.as_ref().map_or(start, |found| found.at.clone());
         Ok(Optimum { theta, found, tried })
     }
@@ -467,13 +464,8 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// Whether the kernel is refuted at θ; see [`Admitted::is_refuted_at`].
-    fn is_refuted_at(&self, theta: &[f64]) -> bool {
-        self.admitted.is_refuted_at(&self.kernel, theta, &self.samples)
-    }
-
     /// The verdict on the kernel that was learnt.
-    fn settled(&self, kernel: &Kernel) -> Result<Admitted, LearnError> {
+    fn settled(&self, kernel: &Kernel) -> Admitted {
         self.admitted.clone().settled(kernel, &self.samples)
     }
 
@@ -609,7 +601,7 @@ impl Gp {
         ))?;
         let log_likelihood = exact.log_likelihood(&factored);
         let residual = residual(&exact, &factored, session)?;
-        prepared.admitted = prepared.settled(&factored.kernel)?;
+        prepared.admitted = prepared.settled(&factored.kernel);
         let mut warnings = learnt.warnings(self, &prepared, &prepared.admitted);
         warnings.extend(jitter_warning(&prepared, &factored, &problem.counted()));
         let report = Report {

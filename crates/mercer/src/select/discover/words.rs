@@ -23,7 +23,7 @@ pub struct Units {
 const TIMES: [&str; 8] = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"];
 
 /// A term whose length is below this fraction of the mean distance of neighbouring values is noise.
-const NOISE: f64 = 1.0 / 3.0;
+const NOISE: f64 = 0.5;
 
 impl Formula {
     /// Each term in words, with the values that its unknowns have learnt, in the order of the text.
