@@ -1,6 +1,6 @@
 //! Descriptions of predictors and approximations.
 
-use mercer::data::{Number, counted};
+use mercer::data::counted;
 use mercer::design::Approximation;
 use mercer::kernel::check::Domain;
 use mercer::kernel::{Kernel, name_columns};
@@ -19,7 +19,7 @@ pub fn lines(predictor: &Predictor, columns: &[String]) -> Vec<(&'static str, St
             let deviations: Vec<String> =
                 process.scales.iter().map(|scale| format!("{:.6}", scale * process.noise.sqrt())).collect();
             lines.push(("noise", format!("standard deviation {}", deviations.join(", "))));
-            if process.factor.is_none() {
+            if !process.has_variance() {
                 lines.push(("variance", "left out: there are no standard deviations".to_owned()));
             }
             lines
@@ -54,39 +54,42 @@ fn kernel(kernel: &Kernel, domain: Option<Domain>, columns: &[String]) -> Vec<(&
     lines
 }
 
-/// Lines about a learnt Gaussian process of `targets`: its likelihood, and its hyper-parameters, those of single columns from the
-/// most to the least relevant.
+/// Lines about a learnt Gaussian process of `targets`: its likelihood and its hyper-parameters.
 pub fn learnt(facts: &Facts, columns: &[String], targets: &str) -> Vec<(&'static str, String)> {
-    let Some(parameters) = facts.read::<Vec<Learnt>>("parameters") else { return Vec::new() };
+    if !facts.has("parameters") {
+        return Vec::new();
+    }
     let likelihood = facts.number("log_likelihood").unwrap_or(f64::NAN);
     let error = facts.number("log_likelihood_error").map_or(String::new(), |error| {
         let probes = facts.read::<u64>("probes").unwrap_or_default();
         format!(", estimated from {probes} random probes with a standard error of {error:.2}")
     });
-    let mut lines = vec![("likelihood", format!("log-likelihood {likelihood:.4} of the {targets}{error}"))];
-    let name = |column: &usize| columns.get(*column).cloned().unwrap_or_else(|| column.to_string());
-    let mut rows: Vec<(f64, String)> = Vec::new();
-    for parameter in parameters {
-        let Learnt { kernel, parameter, columns, value: Number(value), at_bound, .. } = parameter;
-        let of = columns.unwrap_or_default();
-        let subset = match &of[..] {
-            [] => String::new(),
-            several => format!(" [{}]", several.iter().map(name).collect::<Vec<_>>().join(", ")),
-        };
-        let bound = at_bound.map_or(String::new(), |end| format!("  at its {end} bound"));
-        let is_length = ["sigma", "length", "radius"].contains(&parameter.as_str());
+    let likelihood = format!("log-likelihood {likelihood:.4} of the {targets}{error}");
+    std::iter::once(("likelihood", likelihood)).chain(parameters(facts, columns)).collect()
+}
+
+/// Lines with the hyper-parameters of a Gaussian process from its facts or its report, those of single columns from the most to the
+/// least relevant.
+pub fn parameters(facts: &Facts, columns: &[String]) -> Vec<(&'static str, String)> {
+    let parameters: Vec<Learnt> = facts.read("parameters").unwrap_or_default();
+    let names = Learnt::names(&parameters, columns);
+    let row = |(learnt, name): (&Learnt, String)| {
+        let bound = learnt.at_bound.as_deref().map_or(String::new(), |end| format!("  at its {end} bound"));
+        let is_length = ["sigma", "length", "radius"].contains(&learnt.parameter.as_str());
+        let (value, count) = (learnt.value.0, learnt.columns.as_ref().map_or(0, Vec::len));
         // A column with a long length scale is hardly relevant; other parameters come before the columns.
-        let rank = match (of.len(), is_length, parameter.as_str()) {
+        let rank = match (count, is_length, learnt.parameter.as_str()) {
             (1, true, _) => value,
             (1, _, "gamma") => 1.0 / value,
             _ => 0.0,
         };
-        rows.push((rank, format!("{:<24} {value:.6}{bound}", format!("{kernel} {parameter}{subset}"))));
-    }
+        let value = if value < 1e-3 { format!("{value:.5e}") } else { format!("{value:.6}") };
+        (rank, format!("{name:<24} {value}{bound}"))
+    };
+    let mut rows: Vec<(f64, String)> = parameters.iter().zip(names).map(row).collect();
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let labels = std::iter::once("parameters").chain(std::iter::repeat(""));
-    lines.extend(labels.zip(rows).map(|(label, (_, row))| (label, row)));
-    lines
+    labels.zip(rows).map(|(label, (_, row))| (label, row)).collect()
 }
 
 /// Lines about an approximation from the facts of a fit, with the reason for it, if any.

@@ -267,6 +267,14 @@ fn hint(error: &LearnError) -> Option<String> {
             let size = memory::human(*needed).replace(' ', "");
             let instead = if *what == KERNEL_MATRIX {
                 "--approx fourier:4096, --approx nystrom:2000 and --solver cg need no such matrix; `mercer plan` compares them"
+            } else if what.contains("inverse") {
+                "--solver cg and --approx nystrom:512 need no such matrices; `mercer plan gp` compares them"
+            } else if what.contains("preconditioner and vectors") {
+                "--approx nystrom:512 needs less; `mercer plan gp` compares them"
+            } else if what.contains("of the classes") {
+                "`fit logistic --approx nystrom:512` needs less"
+            } else if what.contains("inducing points") {
+                "fewer inducing points need less, --approx nystrom:64 for example"
             } else {
                 "--approx fourier:256 and --approx nystrom:256 need less"
             };

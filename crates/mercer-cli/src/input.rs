@@ -8,6 +8,8 @@ use mercer::data::{
 };
 use mercer::design::Approximation;
 use mercer::gram::DenseGram;
+use mercer::kernel::family::periodic::PERIODIC;
+use mercer::kernel::{Expr, Value};
 use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Fitted, Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
 use mercer::model::{Facts, Method, Predictor};
@@ -41,13 +43,16 @@ pub struct Rows {
     /// The rows as a kernel matrix.
     gram: Option<DenseGram<'static, f64>>,
     scale: ScaleMethod,
+    /// A note for the user on the scaling.
+    unscaled: Option<&'static str>,
 }
 
 impl Rows {
-    /// The training rows, scaled to mean 0 and standard deviation 1 unless `scale` says otherwise.
+    /// The training rows, scaled to mean 0 and standard deviation 1 unless `scale` says otherwise or the kernel of a Gaussian process
+    /// has a period that is a number.
     pub fn new(
         (dataset, schema): (Dataset, Schema),
-        learner: &dyn Learner,
+        learner: &AnyLearner,
         scale: Option<ScaleMethod>,
     ) -> Result<Self, Failure> {
         let names: Vec<String> = dataset.targets.iter().map(|target| target.name.clone()).collect();
@@ -68,18 +73,30 @@ impl Rows {
             Requires::NumbersOrClasses if text => (classes(&dataset, learner)?, names, None),
             Requires::Numbers | Requires::NumbersOrClasses => (numbers(&dataset, learner)?, names, None),
         };
-        let (weights, gram, scale) = (None, None, scale.unwrap_or(ScaleMethod::Standard));
-        Ok(Self { dataset, schema, outputs, targets, weights, known, gram, scale })
+        let (scale, unscaled) = match (scale, learner) {
+            (Some(scale), _) => (scale, None),
+            (None, AnyLearner::Gp(gp)) if has_period(gp.kernel.expr()) => (ScaleMethod::None, Some(UNSCALED)),
+            _ => (ScaleMethod::Standard, None),
+        };
+        Ok(Self { dataset, schema, outputs, targets, weights: None, known, gram: None, scale, unscaled })
     }
 
-    /// The same rows with weights from a column that is not a target.
-    pub fn weighted(mut self, weights: Option<Target>) -> Result<Self, Failure> {
+    /// The same rows with weights from a column that is not a target; those of a Gaussian process are divided by their mean.
+    pub fn weighted(mut self, weights: Option<Target>, method: Method) -> Result<Self, Failure> {
         let Some(Target { name, values }) = weights else { return Ok(self) };
         let Some(values) = values.numbers() else {
             let source = &self.dataset.source;
             return Err(Failure::usage(format!("{source}: the weights in {name} are not all numbers")));
         };
-        self.weights = Some(values.into_owned());
+        let mut values = values.into_owned();
+        if method == Method::Gp {
+            // The noise is then that of a row of mean weight, as the density of held-out rows assumes.
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            if mean > 0.0 && mean.is_finite() {
+                values.iter_mut().for_each(|weight| *weight /= mean);
+            }
+        }
+        self.weights = Some(values);
         Ok(self)
     }
 
@@ -120,7 +137,8 @@ impl Rows {
     pub fn problem(&self) -> Result<(Problem<'_>, Vec<String>), Failure> {
         let (problem, constant) = self.part(None)?;
         let constant = constant_columns(&constant, &self.dataset.feature_names);
-        Ok((problem, self.dataset.notes.iter().cloned().chain(constant).collect()))
+        let unscaled = self.unscaled.map(str::to_owned);
+        Ok((problem, self.dataset.notes.iter().cloned().chain(unscaled).chain(constant).collect()))
     }
 
     /// The problem of some rows or of all, and the constant columns.
@@ -211,6 +229,20 @@ impl Rows {
             },
         }
         Ok(Ok(Some(HeldOut { errors: score.errors(&self.outputs), facts })))
+    }
+}
+
+/// The note that a period keeps the data in their units.
+const UNSCALED: &str = "columns are not scaled: the kernel's period is in their unit (--scale standard scales them nevertheless)";
+
+/// Whether a kernel has a period that is a number or a range of numbers, which is in the unit of its columns.
+fn has_period(expr: &Expr) -> bool {
+    match expr {
+        Expr::Named(named) if named.family == PERIODIC => {
+            let period = &named.arguments[0].value;
+            matches!(period, Value::Number(_) | Value::PerColumn(_) | Value::TuneBetween(..))
+        }
+        _ => expr.children().into_iter().any(has_period),
     }
 }
 

@@ -89,7 +89,7 @@ Examples:
   mercer fit svc data.csv --target ill --class-weight yes=5,no=1 -o m.mercer
   mercer fit svr data.csv --target y --C 10 --epsilon 0.1 -o m.mercer
   mercer fit one-class data.csv --nu 0.05 -o m.mercer
-  mercer fit gp co2.csv --target ppm --scale none --kernel \"?*rbf(sigma=?) + ?*periodic(period=1,length=?)\" -o m.mercer
+  mercer fit gp co2.csv --target ppm --kernel \"?*rbf(sigma=?) + ?*periodic(period=1,length=?)\" -o m.mercer
   mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
   zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
 pub struct Fit {
@@ -140,8 +140,8 @@ pub struct Fit {
     /// [default: batch]; logistic: one of newton, gd and sgd [default: newton]
     #[arg(long, value_enum, value_name = "NAME")]
     pub solver: Option<Solver>,
-    /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: nystrom:M
-    /// uses M inducing points, `none` uses none
+    /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: take M
+    /// inducing points (nystrom:M) or none [default: as --solver says]
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
     pub approx: Option<Approx>,
     /// ridge: with --approx or --solver cg, save progress to this file, and resume from it

@@ -108,12 +108,19 @@ fn of_method(arg: Arg, subcommand: &str, method: Method) -> Arg {
         (Method::OneClass, "target") => {
             "Column with 1 for inliers and -1 for outliers, if the predictions are to be scored".to_owned()
         }
-        _ => for_method(&help, &method.to_string()).replace("; `gram`: none", ""),
+        (Method::Gp, "scale") => {
+            "Scale the features [default: standard; none if the kernel has a period that is a number]"
+                .to_owned()
+        }
+        _ => for_method(&help, &method.to_string())
+            .replace("; `gram`, and `gp` with a number as a period: none", ""),
     };
     let positional = arg.is_positional();
     // The possible values differ between methods: the help names them. A switch has none to hide.
     let takes_values = arg.get_action().takes_values();
     let arg = arg.help(help).hide(of_others).hide_possible_values(takes_values);
+    let arg =
+        if (method, id.as_str()) == (Method::Gp, "approx") { arg.value_name("nystrom:M|none") } else { arg };
     if positional { arg } else { arg.help_heading(heading) }
 }
 

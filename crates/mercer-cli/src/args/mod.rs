@@ -303,7 +303,7 @@ pub struct Input {
     /// How to treat missing values; `indicator` fills in the mean and marks it
     #[arg(long, value_name = "error|drop|mean|indicator", default_value = "error", value_parser = Missing::from_str)]
     pub missing: Missing,
-    /// Scale the features [default: standard; `gram`: none]
+    /// Scale the features [default: standard; `gram`, and `gp` with a number as a period: none]
     #[arg(long, value_name = "standard|minmax|none", value_parser = ScaleMethod::from_str)]
     pub scale: Option<ScaleMethod>,
     /// Precision of the data and of kernel values

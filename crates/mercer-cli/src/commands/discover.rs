@@ -166,17 +166,30 @@ fn in_words(found: &Discovered, problem: &Problem<'_>, rows: &Rows) -> Result<Ve
     let samples = problem.samples()?;
     let columns = samples.ncols();
     let mut row = vec![0.0; columns];
-    let (mut low, mut high) = (vec![f64::INFINITY; columns], vec![f64::NEG_INFINITY; columns]);
+    let mut values = vec![Vec::with_capacity(samples.nrows()); columns];
     for i in 0..samples.nrows() {
         samples.copy_row(i, &mut row);
-        for (j, value) in row.iter().enumerate() {
-            (low[j], high[j]) = (low[j].min(*value), high[j].max(*value));
-        }
+        values.iter_mut().zip(&row).for_each(|(values, value)| values.push(*value));
     }
+    let (mut spans, mut gaps) = (Vec::new(), Vec::new());
+    for mut values in values {
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let span = values.last().zip(values.first()).map_or(0.0, |(high, low)| high - low);
+        spans.push(span);
+        gaps.push(span / values.len().saturating_sub(1).max(1) as f64);
+    }
+    let scaling = &problem.origin.scaling;
     let units = Units {
         names: rows.dataset.feature_names.clone(),
-        sizes: unit_sizes(&problem.origin.scaling, columns),
-        spans: high.iter().zip(&low).map(|(high, low)| high - low).collect(),
+        sizes: unit_sizes(scaling, columns),
+        spans,
+        gaps,
+        zero: match scaling {
+            Scaling::Standard { .. } => "its mean",
+            Scaling::MinMax { .. } => "its least value",
+            Scaling::None => "0",
+        },
     };
     let mut words = found.winner().formula.words(&found.values, &units)?;
     words.push("noise".to_owned());

@@ -28,19 +28,16 @@ use crate::settings;
 pub struct Document<'a> {
     method: String,
     data: DataSummary,
-    /// The predictor: kernel and domain, features, or rule.
+    /// What describes the predictor, the settings and the facts of the fit. `kernel` is the kernel that predicts; `kernel_text`
+    /// is the one with unknowns, if that is another.
     #[serde(flatten)]
-    predictor: Facts,
-    #[serde(flatten)]
-    settings: &'a Facts,
+    values: Facts,
     scaling: &'a str,
     /// The choice of settings that the command line leaves open.
     #[serde(skip_serializing_if = "Option::is_none")]
     chosen: Option<Choice>,
     holdout: Option<Vec<Errors>>,
     report: Option<&'a Report>,
-    #[serde(flatten)]
-    facts: &'a Facts,
     device: String,
     seconds: Seconds,
     model: String,
@@ -182,7 +179,8 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
     let learner = settings::bound(learner, arguments, &dataset.feature_names)?;
     // The weights were read as the last of the targets.
     let weights = arguments.sample_weight.as_ref().and_then(|_| dataset.targets.pop());
-    let mut rows = Rows::new((dataset, schema), &learner, arguments.input.scale)?.weighted(weights)?;
+    let mut rows =
+        Rows::new((dataset, schema), &learner, arguments.input.scale)?.weighted(weights, arguments.method)?;
     seconds.read = clock.elapsed().as_secs_f64();
     let (count, columns) = (rows.dataset.nrows(), rows.dataset.features.ncols());
     learner.check(Shape { rows: count, columns, targets: rows.targets() }, session)?;
@@ -300,13 +298,11 @@ fn finish(
             features: outcome.features,
             targets: model.outputs.clone(),
         },
-        predictor: model.predictor.description(),
-        settings: &model.settings,
+        values: described(&model, &facts),
         scaling: model.scaling.name(),
         chosen,
         holdout: outcome.holdout,
         report: report.as_ref(),
-        facts: &facts,
         device: device::describe(),
         seconds,
         model: arguments.output.display().to_string(),
@@ -322,6 +318,18 @@ fn finish(
         lines.extend(report.as_ref().map(|report| ("steps", report.iterations.to_string())));
     }
     output::report(&arguments.common, &document, &lines)
+}
+
+/// The description of the predictor, the settings and the facts of the fit, with one value for each name.
+fn described(model: &Model, facts: &Facts) -> Facts {
+    let predictor = model.predictor.description();
+    let mut settings = model.settings.clone();
+    if let Some(asked) = settings.text("kernel").map(str::to_owned)
+        && predictor.text("kernel").is_some_and(|kernel| kernel != asked)
+    {
+        settings.set("kernel_text", asked);
+    }
+    predictor.or(facts).or(&settings)
 }
 
 /// The reader's options, with the column of weights as the last target: it is not a feature, and later files may lack
@@ -373,7 +381,7 @@ fn lines(
     if let Some(report) = document.report {
         let seconds = document.seconds.fit;
         // Mistakes are counted, not measured.
-        let quality = match (document.facts.has("mistakes"), document.facts.has("violation")) {
+        let quality = match (document.values.has("mistakes"), document.values.has("violation")) {
             (true, _) => String::new(),
             (_, true) => format!(", violation {:.1e}", report.residual),
             _ => format!(", residual {:.1e}", report.residual),

@@ -48,12 +48,13 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
         lines.push(("rows kept", rows.nrows().to_string()));
     }
     lines.push(("settings", model.settings.to_string()));
-    let mut report = model.report.clone().without(HELD_OUT);
+    let mut report = model.report.clone().without(HELD_OUT).without(PARAMETERS);
     // The solver of support vectors repeats the other facts in one line.
     if report.has("support_vectors") {
         report = report.without("solver");
     }
     lines.push(("report", report.to_string()));
+    lines.extend(describe::parameters(&model.report, &columns));
     if let Some(scores) = model.report.read::<Facts>(HELD_OUT) {
         lines.push(("held out", scores.to_string()));
     }
@@ -61,6 +62,9 @@ pub fn run(arguments: &Info) -> Result<(), Failure> {
     lines.retain(|(_, text)| !text.is_empty());
     output::print_lines(&lines)
 }
+
+/// The entry of a report with the hyper-parameters of a Gaussian process.
+const PARAMETERS: &str = "parameters";
 
 /// The entry of a report with the scores on held-out rows.
 const HELD_OUT: &str = "held_out";

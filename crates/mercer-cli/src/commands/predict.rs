@@ -171,6 +171,10 @@ impl Spread {
                 "{path} was fitted with --no-variance, so it has no standard deviations"
             ))
             .hint("fit it again without --no-variance")),
+            Predictor::GaussianClasses(_) => Err(Failure::usage(format!(
+                "{path} predicts classes: --std and --interval are for predicted numbers"
+            ))
+            .hint("--proba writes the probability of each class")),
             _ => {
                 let wrong = format!("{path} is a {} model, which has no standard deviations", model.method);
                 Err(Failure::usage(wrong).hint("fit numbers with `mercer fit gp` for --std and --interval"))

@@ -142,6 +142,7 @@ fn conjugate_gradients_report_the_error_of_the_likelihood() {
     assert!(found["report"]["solver"].as_str().unwrap().contains("conjugate gradients"));
     let text = bench.ok(&[&fit[..], &["--solver", "cg", "-o", "m.mercer"]].concat());
     assert!(text.contains("10 random probes with a standard error of"), "{text}");
+    assert!(!text.contains("left out"), "predict --std works below:\n{text}");
     let deviations = |model: &str| column(&bench.ok(&["predict", model, "d.csv", "--std"]), "std");
     for (cg, cholesky) in deviations("m.mercer").iter().zip(deviations("e.mercer")) {
         assert!((cg / cholesky - 1.0).abs() < 0.1, "{cg} and {cholesky}");
@@ -192,6 +193,17 @@ fn the_second_fit_starts_where_the_first_ended() {
     assert!(after < alone, "{after} steps after the held-out fit, {alone} without it");
     assert!(near > best - 0.5, "{near} against {best}");
     assert_eq!((asked, kept), (2.into(), 2.into()));
+    let rows: String = (0..60)
+        .map(|i| format!("{},{}\n", i % 30, if (i % 30) * 7 % 30 < 15 { "low" } else { "high" }))
+        .collect();
+    bench.write("c.csv", format!("x,y\n{rows}"));
+    let steps = |holdout: &str| {
+        let fit = ["fit", "gp", "c.csv", "--target", "y", "--json", "-o", "m.mercer", "--holdout", holdout];
+        let document: Value = serde_json::from_str(&bench.ok(&fit)).unwrap();
+        document["report"]["iterations"].as_u64().unwrap()
+    };
+    let (alone, after) = (steps("0"), steps("0.2"));
+    assert!(after < alone, "classes: {after} steps after the held-out fit, {alone} without it");
 }
 
 #[test]
@@ -242,6 +254,12 @@ fn unusable_data_is_reported() {
             &["--kernel", "rbf(sigma=?5..10)", "--noise", "0.01", "--holdout", "0"],
             0,
             "rbf sigma is at its lower bound",
+        ),
+        (
+            &few,
+            &["--kernel", "rbf(sigma=[?5..10])", "--noise", "0.01", "--holdout", "0"],
+            0,
+            "rbf sigma [x] is at its lower bound",
         ),
         (&few, &["--kernel", "?*sigmoid(gamma=1,c=-1)"], 1, "--assume-psd"),
         (&few, &["--noise", "-1"], 2, "noise is -1"),
@@ -317,4 +335,128 @@ fn ctrl_c_ends_a_discovery_and_keeps_the_best_formula() {
         return;
     }
     panic!("no formula was tried within 64 seconds");
+}
+
+/// A period that is a number is in the unit of its column, a year here.
+#[test]
+fn a_period_keeps_the_columns_in_their_units() {
+    let bench = Bench::new();
+    let mut text = "t,y\n".to_owned();
+    for i in 0..96 {
+        let t = 1990.0 + i as f64 / 12.0;
+        let noise = (((i * 7919) % 97) as f64 / 97.0 - 0.5) * 0.2;
+        let y = 1.5 * (t - 1990.0) + 4.0 * (2.0 * std::f64::consts::PI * t).sin() + noise;
+        text.push_str(&format!("{t:.6},{y:.6}\n"));
+    }
+    bench.write("d.csv", text);
+    let kernel = "?*rbf(sigma=?) + ?*periodic(period=1,length=?)*rbf(sigma=?)";
+    let fit = ["fit", "gp", "d.csv", "--target", "y", "--kernel", kernel, "--json", "-o", "m.mercer"];
+    let document =
+        |flags: &[&str]| -> Value { serde_json::from_str(&bench.ok(&[&fit[..], flags].concat())).unwrap() };
+    let found = document(&[]);
+    assert_eq!(found["scaling"], "none");
+    assert!(
+        found["notes"].to_string().contains("the kernel's period is in their unit"),
+        "{}",
+        found["notes"]
+    );
+    assert!(found["holdout"][0]["rmse"].as_f64().unwrap() < 0.15, "{found}");
+    assert_eq!(document(&["--scale", "standard"])["scaling"], "standardised");
+}
+
+/// The kernel is proven with the values that are learnt.
+#[test]
+fn the_kernel_is_checked_once_it_is_learnt() {
+    let bench = Bench::new();
+    bench.write("d.csv", waves(40));
+    for (kernel, method) in [
+        ("?*exp(-?*|x-z|^2)", &[][..]),
+        ("exp(-|x-z|^2/?)", &[]),
+        ("exp(-|x-z|^2/?)", &["--approx", "nystrom:20"]),
+        ("exp(-|x-z|^2/?)", &["--solver", "cg"]),
+        ("exp(-|x-z|^?0.5..1.9)", &[]),
+    ] {
+        let fit = ["fit", "gp", "d.csv", "--target", "y", "--kernel", kernel, "-o", "m.mercer"];
+        let output = bench.run(&[&fit[..], method].concat());
+        let (out, error) = (String::from_utf8(output.stdout), String::from_utf8(output.stderr));
+        let (out, error) = (out.unwrap(), error.unwrap());
+        assert!(output.status.success(), "{kernel} {method:?}: {error}");
+        assert!(!error.contains("undecided"), "{kernel} {method:?}: {error}");
+        assert!(out.contains("proven positive semidefinite"), "{kernel} {method:?}: {out}");
+    }
+}
+
+/// At the usual start the function is no kernel of four columns.
+#[test]
+fn a_start_without_a_likelihood_is_replaced_by_another() {
+    let bench = Bench::new();
+    bench.write("d.csv", include_str!("../../../../examples/data/greenhouse.csv"));
+    let kernel = "max(0,1-|x-z|/4)^?";
+    let text = bench.ok(&["fit", "gp", "d.csv", "--target", "-1", "--kernel", kernel, "-o", "m.mercer"]);
+    assert!(text.contains("const value"), "{text}");
+}
+
+#[test]
+fn only_the_ratios_of_weights_matter() {
+    let bench = Bench::new();
+    let weighted = |factor: f64| {
+        let rows = waves(60);
+        let mut lines = rows.lines();
+        let mut text = format!("{},w\n", lines.next().unwrap());
+        for (i, line) in lines.enumerate() {
+            text.push_str(&format!("{line},{}\n", factor * (1.0 + (i % 2) as f64)));
+        }
+        bench.write("d.csv", text);
+        let fit = ["fit", "gp", "d.csv", "--target", "y", "--sample-weight", "w", "--json", "-o", "m.mercer"];
+        let document: Value = serde_json::from_str(&bench.ok(&fit)).unwrap();
+        [document["noise"].as_f64().unwrap(), document["holdout"][0]["nlpd"].as_f64().unwrap()]
+    };
+    let (one, many) = (weighted(1.0), weighted(1024.0));
+    for (one, many) in one.iter().zip(many) {
+        assert!((one - many).abs() < 1e-6 * one.abs(), "{one} and {many}");
+    }
+}
+
+#[test]
+fn hyper_parameters_have_names_of_their_own() {
+    let bench = Bench::new();
+    bench.write("d.csv", waves(40));
+    let kernel = "?*rbf(sigma=[?]) + ?*linear";
+    let text = bench.ok(&["fit", "gp", "d.csv", "--target", "y", "--kernel", kernel, "-o", "m.mercer"]);
+    for text in [text, bench.ok(&["info", "m.mercer"])] {
+        for name in ["const value_1 ", "const value_2 ", "rbf sigma [other] ", "noise variance "] {
+            assert!(text.contains(name), "{name} is missing in\n{text}");
+        }
+        assert!(!text.contains("kernel const"), "{text}");
+    }
+}
+
+#[test]
+fn little_memory_takes_few_inducing_points() {
+    let bench = Bench::new();
+    bench.write("d.csv", waves(600));
+    let fit = ["fit", "gp", "d.csv", "--target", "y", "--kernel", "?*rbf(sigma=?)", "--memory", "5M"];
+    let text = bench.ok(&[&fit[..], &["--json", "-o", "m.mercer"]].concat());
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["inducing_points"], 64, "{document}");
+    for (flags, expected) in [
+        (["--approx", "nystrom:400"], "fewer inducing points"),
+        (["--solver", "cholesky"], "--approx nystrom:512"),
+        (["--solver", "cg"], "--approx nystrom:512"),
+    ] {
+        let error = bench.fails(1, &[&fit[..], &flags, &["-o", "n.mercer"]].concat());
+        assert!(error.contains(expected) && !error.contains("fourier"), "{error}");
+    }
+    let help = bench.ok(&["fit", "gp", "--help"]);
+    assert!(help.contains("--approx <nystrom:M|none>") && !help.contains("fourier"), "{help}");
+}
+
+#[test]
+fn classes_have_no_standard_deviations() {
+    let bench = Bench::new();
+    let rows: String = (0..20).map(|i| format!("{i},{}\n", if i < 10 { "low" } else { "high" })).collect();
+    bench.write("d.csv", format!("x,y\n{rows}"));
+    bench.ok(&["fit", "gp", "d.csv", "--target", "y", "--holdout", "0", "-o", "m.mercer"]);
+    let error = bench.fails(2, &["predict", "m.mercer", "d.csv", "--std"]);
+    assert!(error.contains("predicts classes") && error.contains("--proba"), "{error}");
 }

@@ -178,3 +178,63 @@ fn bad_settings_are_named() {
     refused("knn", &["--lambda", "1"], &["--lambda does not apply to knn"]);
     refused("lms", &["--solver", "cholesky"], &["batch or sgd"]);
 }
+
+/// The key that an object of a printed document has twice, if any: there is one key in a line.
+fn repeated_key(text: &str) -> Option<String> {
+    let mut open: Vec<std::collections::HashSet<&str>> = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if let Some((key, _)) = line.split_once("\": ").filter(|_| line.starts_with('"'))
+            && !open.last_mut().is_some_and(|keys| keys.insert(key))
+        {
+            return Some(key.to_owned());
+        }
+        if line.ends_with(['{', '[']) {
+            open.push(Default::default());
+        } else if line.starts_with(['}', ']']) {
+            open.pop();
+        }
+    }
+    None
+}
+
+#[test]
+fn no_key_of_a_document_is_repeated() {
+    assert_eq!(repeated_key("{\n  \"a\": {\n    \"b\": 1\n  },\n  \"b\": 2\n}"), None);
+    assert_eq!(repeated_key("{\n  \"a\": [\n    1\n  ],\n  \"a\": 2\n}"), Some("\"a".to_owned()));
+    let bench = Bench::new();
+    bench.write("d.csv", table(60));
+    let rows = table(60);
+    let named = rows.lines().enumerate().map(|(i, line)| match line.rsplit_once(',') {
+        Some((features, _)) if i > 0 => format!("{features},{}\n", if i % 3 == 0 { "p" } else { "q" }),
+        _ => format!("{line}\n"),
+    });
+    bench.write("c.csv", named.collect::<String>());
+    for (method, data, flags) in [
+        ("ridge", "d.csv", &[][..]),
+        ("ridge", "d.csv", &["--approx", "nystrom:20"]),
+        ("ridge", "d.csv", &["--features", "a, b"]),
+        ("lms", "d.csv", &[]),
+        ("smoother", "d.csv", &[]),
+        ("knn", "d.csv", &[]),
+        ("svr", "d.csv", &[]),
+        ("nu-svr", "d.csv", &[]),
+        ("gp", "d.csv", &[]),
+        ("gp", "d.csv", &["--noise", "0.1", "--approx", "nystrom:20"]),
+        ("gp", "c.csv", &[]),
+        ("perceptron", "c.csv", &[]),
+        ("logistic", "c.csv", &[]),
+        ("svc", "c.csv", &[]),
+        ("nu-svc", "c.csv", &["--no-tune", "--nu", "0.3"]),
+        ("one-class", "d.csv", &["--drop", "y"]),
+    ] {
+        let target: &[&str] = if method == "one-class" { &[] } else { &["--target", "y"] };
+        let fit = [&["fit", method, data, "--json", "-o", "m.mercer"], target, flags].concat();
+        let text = bench.ok(&fit);
+        assert_eq!(repeated_key(&text), None, "{fit:?}: {text}");
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert!(!document["kernel"].to_string().contains('?'), "{fit:?}: {text}");
+        if method == "gp" {
+            assert!(document["kernel_text"].as_str().unwrap().contains("sigma=[?]"), "{text}");
+        }
+    }
+}

@@ -79,6 +79,21 @@ impl Admission {
     }
 }
 
+impl Admitted {
+    /// The verdict on the kernel with the values that its unknowns have learnt: an open question is asked again. A refutation is then a
+    /// warning, since the kernel matrix of the samples had a factor.
+    #[must_use]
+    pub fn settled(self, kernel: &Kernel, samples: &AnySamples<'_>) -> Self {
+        if self.warning.is_none() {
+            return self;
+        }
+        Admission::Check.decide(kernel, samples).unwrap_or_else(|error| Self {
+            domain: None,
+            warning: Some(format!("with the values learnt, {error}; give each ? a range, ?lo..hi")),
+        })
+    }
+}
+
 /// The domains to try after all of R^d, from the wider to the narrower.
 fn narrower_domains(samples: &AnySamples<'_>) -> Vec<Domain> {
     let (mut orthant, mut radius) = (true, 0.0f64);

@@ -151,6 +151,11 @@ impl<'a> Problem<'a> {
         self.weights.as_deref()
     }
 
+    /// The names of the columns of a file; none for arrays.
+    pub(crate) fn column_names(&self) -> Vec<String> {
+        self.origin.schema.as_ref().map(Schema::feature_names).unwrap_or_default()
+    }
+
     /// The rows of positive weight.
     pub(crate) fn counted(&self) -> Vec<usize> {
         let weights = self.weights();

@@ -53,6 +53,15 @@ impl Facts {
         self
     }
 
+    /// The same facts with those of `more` that have other names.
+    #[must_use]
+    pub fn or(mut self, more: &Self) -> Self {
+        for (name, value) in &more.0 {
+            self.0.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        self
+    }
+
     /// The fields of a serialisable struct that have one of these names and a value.
     pub(crate) fn of_fields(fields: &impl Serialize, names: &[&str]) -> Self {
         let mut facts: Self =

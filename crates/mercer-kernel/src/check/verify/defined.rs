@@ -10,6 +10,7 @@ use crate::check::enclose::exact_value;
 use crate::check::exact::{Q, int, ratio};
 use crate::check::form::{Atom, Form, Fun, Monomial, Space};
 use crate::expr::{Columns, Function};
+use crate::family::constant::CONSTANT;
 use crate::formula::{Formula, Parameter};
 
 /// One more than the largest column a formula reads on its own.
@@ -149,15 +150,11 @@ impl Part<'_> {
 /// The rational value of a formula without points.
 fn constant(formula: &Formula) -> Option<Q> {
     fn has_points(formula: &Formula) -> bool {
-        let own = matches!(
-            formula,
-            Formula::Dot
-                | Formula::Distance
-                | Formula::Distance1
-                | Formula::NormX
-                | Formula::NormZ
-                | Formula::Named(_)
-        );
+        let own = match formula {
+            Formula::Dot | Formula::Distance | Formula::Distance1 | Formula::NormX | Formula::NormZ => true,
+            Formula::Named(named) => named.family != CONSTANT,
+            _ => false,
+        };
         own || formula.children().into_iter().any(has_points)
     }
     if has_points(formula) {

@@ -48,9 +48,13 @@ pub fn cg_bytes(rows: usize, rank: usize, targets: usize) -> u64 {
     4 * n * k + 16 * k * k + 40 * 8 * n * (targets as u64 + 1)
 }
 
-/// The most multiply-adds for training a Gaussian process by a method if a faster but less exact one exists: about ten
-/// minutes on two cores.
-pub const GP_PATIENCE: f64 = 2e13;
+/// The most multiply-adds of large products for training a Gaussian process by a method if a faster but less exact one exists: about
+/// ten minutes on two cores.
+pub const GP_PATIENCE: f64 = 6e13;
+
+/// The time of a multiply-add of conjugate gradients, which read the matrix from memory for a few columns, relative to one of a large
+/// product.
+pub const GP_CG_WEIGHT: f64 = 32.0;
 
 /// Random probes of the determinant of a Gaussian process.
 pub(crate) const GP_PROBES: usize = 10;
@@ -68,11 +72,25 @@ pub fn gp_rank(rows: usize) -> usize {
     preconditioner_rank(rows).max(512).min(rows.div_ceil(2))
 }
 
-/// The default number of inducing points of a Gaussian process.
+/// The default number of inducing points of a Gaussian process, limited by the memory.
 #[must_use]
-pub fn gp_points(rows: usize) -> usize {
-    suggested_features(rows as u64).min(GP_POINTS).min(rows)
+pub fn gp_points(rows: usize, budget: u64) -> usize {
+    let mut points = suggested_features(rows as u64).min(GP_POINTS);
+    while points > 64 && gp_inducing_bytes(points) > budget {
+        points -= 64;
+    }
+    points.min(rows)
 }
+
+/// Bytes of the matrices of these inducing points and of a block of rows.
+#[must_use]
+pub fn gp_inducing_bytes(points: usize) -> u64 {
+    let m = points as u64;
+    m.saturating_mul(8 * (12 * m + 2 * GP_BLOCK as u64))
+}
+
+/// Rows that are summed at once on inducing points.
+pub(crate) const GP_BLOCK: usize = 2_048;
 
 /// Bytes of a Gaussian process on its kernel matrix: the matrix, its inverse and the inverse of its factor.
 #[must_use]
@@ -89,7 +107,8 @@ pub fn gp_cg_bytes(rows: usize, targets: usize) -> u64 {
 }
 
 /// The solver of a Gaussian process: the first of a Cholesky factor, conjugate gradients and inducing points that takes
-/// no more than [`GP_PATIENCE`] and fits the memory.
+/// no more than [`GP_PATIENCE`] and fits the memory. A factor takes less time than conjugate gradients wherever the patience allows
+/// it, so they are for little memory.
 #[must_use]
 pub fn gp_way(size: Size, evaluations: usize, budget: u64) -> Way {
     let (n, evaluations) = (size.rows as f64, evaluations as f64);
@@ -97,11 +116,11 @@ pub fn gp_way(size: Size, evaluations: usize, budget: u64) -> Way {
     if exact <= GP_PATIENCE && gp_exact_bytes(size.rows) <= budget {
         return Way::DualDouble;
     }
-    let steps = evaluations * GP_STEPS * n * n * (size.targets + GP_PROBES) as f64;
+    let steps = evaluations * GP_STEPS * n * n * (size.targets + GP_PROBES) as f64 * GP_CG_WEIGHT;
     if steps <= GP_PATIENCE && gp_cg_bytes(size.rows, size.targets) <= budget {
         return Way::ConjugateGradients;
     }
-    Way::Landmarks { landmarks: gp_points(size.rows) as u64 }
+    Way::Landmarks { landmarks: gp_points(size.rows, budget) as u64 }
 }
 
 /// Bytes of ridge regression from sums over this number of features: the sums, their matrix and a chunk of features.
@@ -153,9 +172,20 @@ mod tests {
             gp_way(Size { rows, columns: 8, targets: 1, dtype: crate::real::Precision::Double }, 40, budget)
         };
         assert_eq!(way(2_000, u64::MAX), Way::DualDouble);
-        assert_eq!(way(20_000, u64::MAX), Way::ConjugateGradients);
+        // A factor takes 4 minutes on two cores here, conjugate gradients 8.
+        assert_eq!(way(8_000, u64::MAX), Way::DualDouble);
+        assert_eq!(way(8_000, 1 << 30), Way::ConjugateGradients);
+        // Both take more than half an hour.
+        assert_eq!(way(20_000, u64::MAX), Way::Landmarks { landmarks: 1_024 });
         assert_eq!(way(5_000, 300 << 20), Way::ConjugateGradients);
         assert_eq!(way(100_000, u64::MAX), Way::Landmarks { landmarks: 1_024 });
+        for budget in [5 << 20, 30 << 20, 100 << 20] {
+            let Way::Landmarks { landmarks } = way(100_000, budget) else { panic!("inducing points") };
+            assert!(
+                gp_inducing_bytes(landmarks as usize) <= budget && landmarks >= 64,
+                "{landmarks} in {budget}"
+            );
+        }
     }
 
     #[test]

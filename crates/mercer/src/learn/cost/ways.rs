@@ -211,7 +211,7 @@ impl Work {
         vec![
             self.gaussian_process(evaluations),
             self.iterative_process(evaluations, budget),
-            self.inducing_process(evaluations),
+            self.inducing_process(evaluations, budget),
         ]
     }
 
@@ -269,15 +269,15 @@ impl Work {
     }
 
     /// For each evaluation two passes over the rows, each with nM kernel values and nM² multiply-adds.
-    fn inducing_process(self, evaluations: f64) -> Cost {
-        let points = super::gp_points(self.size.rows);
+    fn inducing_process(self, evaluations: f64, budget: f64) -> Cost {
+        let points = super::gp_points(self.size.rows, budget as u64);
         let (n, m) = (self.n, points as f64);
         let stages = vec![
             ("kernel values", vec![(2.0 * evaluations * n * m, Cross(1))]),
             ("sums", vec![(2.0 * evaluations * n * m * m, Product(Precision::Double))]),
             self.derivatives(evaluations, n * m),
         ];
-        let bytes = 96.0 * m * m + 8.0 * 4_096.0 * m + self.samples;
+        let bytes = super::gp_inducing_bytes(points) as f64 + self.samples;
         Cost::new(Way::Landmarks { landmarks: points as u64 }, bytes, stages).remark(format!(
             "{points} inducing points (--approx nystrom:{points}) maximise a lower bound of the likelihood, and approximate the \
              exact process well if the function is smooth at their distance"

@@ -373,7 +373,7 @@ impl Gp {
     /// Trains by conjugate gradients.
     pub(super) fn train_cg(
         &self,
-        prepared: Prepared,
+        mut prepared: Prepared,
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
@@ -392,7 +392,8 @@ impl Gp {
             ));
         };
         let projection = if self.variance { Some(process.projection(&found, &part)?) } else { None };
-        let mut warnings = prepared.warnings(self, &learnt);
+        prepared.admitted = prepared.settled(&found.kernel);
+        let mut warnings = prepared.warnings(self, &learnt, &prepared.admitted);
         warnings.extend(found.report.warnings);
         let out_of_steps = learnt.steps() == self.max_iter && learnt.found.is_some();
         let status = if out_of_steps { Status::OutOfIterations } else { found.report.status };

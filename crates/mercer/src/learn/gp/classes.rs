@@ -7,7 +7,7 @@ use crate::model::{Expansion, Facts, GaussianClasses};
 use crate::session::Session;
 use crate::solve::{Laplace, MinimiseOptions, Report, SolveError, Status};
 
-use super::super::error::{KERNEL_MATRIX, LearnError};
+use super::super::error::LearnError;
 use super::super::fitted::{Answer, Fitted};
 use super::super::knn::check_features;
 use super::super::problem::Problem;
@@ -82,7 +82,7 @@ impl Gp {
         let rows = samples.nrows();
         let matrices = if classes == 2 { 4 } else { classes as u64 + 5 };
         let (needed, budget) = ((rows as u64).pow(2).saturating_mul(8 * matrices), session.memory());
-        LearnError::check_memory(rows, KERNEL_MATRIX, needed, budget)?;
+        LearnError::check_memory(rows, "the kernel matrices of the classes", needed, budget)?;
         self.kernel.check_columns(samples.ncols())?;
         let kernel = self.kernel.resolve_auto(&session.scales(samples))?;
         if has_noise(kernel.expr()) {
@@ -90,7 +90,8 @@ impl Gp {
                 "a kernel with noise is for regression; classes have a likelihood of their own",
             ));
         }
-        let unknowns = unknowns::of_kernel(&kernel, &session.scales(samples), 1.0)?;
+        let mut unknowns = unknowns::of_kernel(&kernel, &session.scales(samples), 1.0)?;
+        unknowns::begin_at(&mut unknowns, self.initial.as_deref())?;
         let values: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
         kernel.gradient(&values, samples.ncols())?;
         let admitted = self.admission.decide(&kernel, samples)?;
@@ -113,8 +114,11 @@ impl Gp {
                 "the kernel matrix is not positive semidefinite; check that the kernel is one",
             ));
         };
+        let values: Vec<f64> = learnt.theta.iter().map(|t| t.exp()).collect();
+        let learnt_kernel = kernel.with_values(&values)?;
+        let admitted = admitted.settled(&learnt_kernel, samples);
         let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
-        warnings.extend(learnt.warnings(&unknowns));
+        warnings.extend(learnt.warnings(&unknowns, &problem.column_names()));
         let report = Report {
             status: if laplace.converged() { learnt.status() } else { Status::OutOfIterations },
             solver: "laplace".to_owned(),
@@ -126,11 +130,10 @@ impl Gp {
         let facts = Facts::new()
             .with("log_likelihood", Number(laplace.log_likelihood()))
             .with("parameters", unknowns::table(&unknowns, &learnt.theta));
-        let values: Vec<f64> = learnt.theta.iter().map(|t| t.exp()).collect();
         let coefficients = laplace.coefficients().clone();
         let model = GaussianClasses {
             latent: Expansion {
-                kernel: kernel.with_values(&values)?,
+                kernel: learnt_kernel,
                 domain: admitted.domain,
                 centres: samples.view().into_owned(),
                 shift: None,

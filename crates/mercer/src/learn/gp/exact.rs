@@ -234,7 +234,7 @@ impl Gp {
     /// Trains on a Cholesky factor of the kernel matrix.
     pub(super) fn train_exact(
         &self,
-        prepared: Prepared,
+        mut prepared: Prepared,
         problem: &Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Fitted, LearnError> {
@@ -248,7 +248,8 @@ impl Gp {
         ))?;
         let log_likelihood = exact.log_likelihood(&factored);
         let residual = residual(&exact, &factored, session)?;
-        let mut warnings = prepared.warnings(self, &learnt);
+        prepared.admitted = prepared.settled(&factored.kernel);
+        let mut warnings = prepared.warnings(self, &learnt, &prepared.admitted);
         warnings.extend(jitter_warning(&prepared, &factored, &problem.counted()));
         let report = Report {
             status: learnt.status(),

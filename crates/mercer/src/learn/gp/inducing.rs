@@ -19,7 +19,7 @@ use super::super::learner::{Learner, Shape};
 use super::super::problem::Problem;
 use super::optimum::Optimum;
 use super::prepared::Prepared;
-use super::rows::{BLOCK, ProcessRows, ProcessStart, RowBlocks, TargetMoments, factor_points};
+use super::rows::{ProcessRows, ProcessStart, RowBlocks, TargetMoments, factor_points};
 use super::{Gp, GpObjective, has_noise, unknowns};
 
 /// A step that raises the bound by less than this fraction is the last: rounding errors of the bound are some
@@ -28,12 +28,6 @@ const GAIN: f64 = 1e-7;
 
 /// Rows per inducing point in the first stage of learning.
 const PART: usize = 10;
-
-/// Bytes of the matrices of these inducing points and of a block of rows.
-pub(super) fn bytes(points: usize) -> u64 {
-    let m = points as u64;
-    m.saturating_mul(8 * (12 * m + 2 * BLOCK as u64))
-}
 
 /// The bound over some rows.
 pub(super) struct Inducing<'a> {
@@ -148,6 +142,7 @@ impl Prepared {
             unknowns: self.unknowns.clone(),
             is_constant: self.is_constant,
             admitted: self.admitted.clone(),
+            columns: self.columns.clone(),
         })
     }
 }
@@ -296,13 +291,14 @@ impl Gp {
                  is one",
             ));
         };
+        let admitted = prepared.settled(&kernel);
         let report = Report {
             status: learnt.status(),
             solver: "inducing points".to_owned(),
             iterations: learnt.steps(),
             residual: 0.0,
             reasons: Vec::new(),
-            warnings: prepared.warnings(self, &learnt),
+            warnings: prepared.warnings(self, &learnt, &admitted),
         };
         let mut facts = Facts::new()
             .with("log_likelihood", Number(bound.value))
@@ -322,7 +318,7 @@ impl Gp {
         let model = GaussianProcess {
             mean: Expansion {
                 kernel,
-                domain: prepared.admitted.domain,
+                domain: admitted.domain,
                 centres: points,
                 shift: None,
                 coefficients,

@@ -24,7 +24,7 @@ use crate::session::Session;
 
 use super::admission::Admission;
 use super::cost::{self, Way};
-use super::error::{KERNEL_MATRIX, LearnError};
+use super::error::LearnError;
 use super::fitted::Fitted;
 use super::learner::{Learner, Requires, Shape};
 use super::problem::Problem;
@@ -269,12 +269,12 @@ impl Learner for Gp {
         let classes = matches!(self.requires(), Requires::Classes);
         let (what, needed) = match self.resolved(shape, session) {
             Self { inducing: Some(points), .. } => {
-                ("matrices of the inducing points", inducing::bytes(points))
+                ("matrices of the inducing points", cost::gp_inducing_bytes(points))
             }
             Self { solver: GpSolver::Cg, .. } if !classes => {
                 ("a preconditioner and vectors", cost::gp_cg_bytes(rows, targets))
             }
-            _ => (KERNEL_MATRIX, cost::gp_exact_bytes(rows)),
+            _ => ("a kernel matrix, its factor and its inverse", cost::gp_exact_bytes(rows)),
         };
         LearnError::check_memory(rows, what, needed, budget)
     }

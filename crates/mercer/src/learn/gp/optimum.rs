@@ -11,11 +11,15 @@ use super::super::error::LearnError;
 use super::Gp;
 use super::unknowns::{self, Unknown, add_priors};
 
+/// Random starts to try if the objective has no value at the usual ones.
+const OTHER_STARTS: usize = 20;
+
 /// The objective at θ and its gradient; `None` if it has no value.
 type Evaluate<'a> = dyn FnMut(&[f64]) -> Result<Option<(f64, Vec<f64>)>, LearnError> + 'a;
 
 impl Gp {
-    /// The best θ of all minimisations; `None` if the objective has no value at any start.
+    /// The best θ of all minimisations; `None` if the objective has no value at any start. If it has none at the usual starts,
+    /// others are tried.
     pub(super) fn learnt(
         &self,
         options: MinimiseOptions,
@@ -25,12 +29,16 @@ impl Gp {
     ) -> Result<Option<Minimum>, LearnError> {
         let label = |restart: usize| match restart {
             0 => String::new(),
+            _ if restart > self.restarts => "another start, ".to_owned(),
             _ => format!("restart {restart} of {}, ", self.restarts),
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(session.seed());
         let mut best: Option<Minimum> = None;
         session.begin("Gaussian process", (self.max_iter * (1 + self.restarts)) as u64);
-        for restart in 0..=self.restarts {
+        for restart in 0..=self.restarts + OTHER_STARTS {
+            if restart > self.restarts && best.is_some() {
+                break;
+            }
             let start: Vec<f64> = match restart {
                 0 => unknowns.iter().map(|unknown| unknown.start).collect(),
                 _ => unknowns.iter().map(|unknown| unknown.drawn(&mut random)).collect(),
@@ -63,7 +71,7 @@ impl Gp {
                 gradient.iter_mut().for_each(|slope| *slope = -*slope);
                 Ok((-value, gradient))
             }
-            Ok(None) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
+            Ok(None) | Err(LearnError::KernelValue { .. }) => Ok((f64::INFINITY, vec![0.0; theta.len()])),
             Err(error) => {
                 failure = Some(error);
                 Err(SolveError::Stopped(Stopped))
@@ -116,13 +124,13 @@ impl Optimum {
     }
 
     /// Warnings about the learnt values.
-    pub(super) fn warnings(&self, unknowns: &[Unknown]) -> Vec<String> {
+    pub(super) fn warnings(&self, unknowns: &[Unknown], columns: &[String]) -> Vec<String> {
         match self.found {
             None if self.tried => {
                 vec!["no start has a likelihood: the hyper-parameters stay where they started".to_owned()]
             }
             None => Vec::new(),
-            Some(_) => unknowns::bound_warnings(unknowns, &self.theta),
+            Some(_) => unknowns::bound_warnings(unknowns, &self.theta, columns),
         }
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Prepared {
     pub unknowns: Vec<Unknown>,
     pub is_constant: bool,
     pub admitted: Admitted,
+    /// The names of the columns, if known.
+    pub columns: Vec<String>,
 }
 
 impl Prepared {
@@ -36,16 +38,21 @@ impl Prepared {
         gp.learn && !self.is_constant && !self.unknowns.is_empty()
     }
 
+    /// The verdict on the kernel that was learnt.
+    pub(super) fn settled(&self, kernel: &Kernel) -> Admitted {
+        self.admitted.clone().settled(kernel, &self.samples)
+    }
+
     /// Warnings about the kernel, the targets and the learnt values.
-    pub(super) fn warnings(&self, gp: &Gp, learnt: &Optimum) -> Vec<String> {
-        let mut warnings: Vec<String> = self.admitted.warning.iter().cloned().collect();
+    pub(super) fn warnings(&self, gp: &Gp, learnt: &Optimum, admitted: &Admitted) -> Vec<String> {
+        let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
         if self.is_constant && gp.learn {
             warnings.push(
                 "the targets are the same in every row: nothing is learnt, and the model predicts them everywhere"
                     .to_owned(),
             );
         }
-        warnings.extend(learnt.warnings(&self.unknowns));
+        warnings.extend(learnt.warnings(&self.unknowns, &self.columns));
         warnings
     }
 
@@ -110,15 +117,7 @@ impl Gp {
                 None
             }
         };
-        if let Some(initial) = &self.initial {
-            if initial.len() != unknowns.len() {
-                let (rows, found) = (unknowns.len(), initial.len());
-                return Err(LearnError::Length { what: "initial values", rows, found });
-            }
-            for (unknown, &at) in unknowns.iter_mut().zip(initial) {
-                unknown.start = at.clamp(unknown.bounds.0, unknown.bounds.1);
-            }
-        }
+        unknowns::begin_at(&mut unknowns, self.initial.as_deref())?;
         let start: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
         let of_kernel = kernel.tunables()?.len();
         // Rejects unknowns without a derivative before any work.
@@ -135,6 +134,7 @@ impl Gp {
             unknowns,
             is_constant,
             admitted,
+            columns: problem.column_names(),
         })
     }
 }

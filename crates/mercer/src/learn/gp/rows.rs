@@ -9,10 +9,8 @@ use crate::session::Session;
 use crate::solve::{InducingSums, RowSlopes, SolveError, factor_of_points, whiten};
 use crate::watch::Watch;
 
+use super::super::cost::GP_BLOCK;
 use super::super::error::LearnError;
-
-/// Rows whose kernel values with the inducing points are in memory at a time.
-pub(super) const BLOCK: usize = 2_048;
 
 /// Rows with targets, accessed through the sums that the bound of a Gaussian process on inducing points needs.
 ///
@@ -124,7 +122,7 @@ impl<'a> RowBlocks<'a> {
             })
         };
         Ok(Self {
-            blocks: counted.chunks(BLOCK).map(block).collect::<Result<_, _>>()?,
+            blocks: counted.chunks(GP_BLOCK).map(block).collect::<Result<_, _>>()?,
             points: session.load(&points.widened())?,
             kernel,
             outputs: targets.ncols(),

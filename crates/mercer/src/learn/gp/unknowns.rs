@@ -121,19 +121,28 @@ pub(super) fn of_noise(variance: f64) -> Unknown {
     }
 }
 
-/// A warning for each hyper-parameter that is at a bound.
-pub(super) fn bound_warnings(unknowns: &[Unknown], theta: &[f64]) -> Vec<String> {
-    let warning = |(unknown, &value): (&Unknown, &f64)| {
-        let end = unknown.bound_at(value)?;
-        let columns = unknown.columns.as_deref().map_or(String::new(), |c| format!(" of columns {c:?}"));
-        Some(format!(
-            "{} {}{columns} is at its {end} bound, {:.6e}; a wider range, ?lo..hi, may fit better",
-            unknown.family,
-            unknown.parameter,
-            value.exp()
-        ))
+/// Starts at given values, where there are any.
+pub(super) fn begin_at(unknowns: &mut [Unknown], initial: Option<&[f64]>) -> Result<(), LearnError> {
+    let Some(initial) = initial else { return Ok(()) };
+    if initial.len() != unknowns.len() {
+        let (rows, found) = (unknowns.len(), initial.len());
+        return Err(LearnError::Length { what: "initial values", rows, found });
+    }
+    for (unknown, &at) in unknowns.iter_mut().zip(initial) {
+        unknown.start = at.clamp(unknown.bounds.0, unknown.bounds.1);
+    }
+    Ok(())
+}
+
+/// A warning for each hyper-parameter that is at a bound; `columns` are the names of the columns, if known.
+pub(super) fn bound_warnings(unknowns: &[Unknown], theta: &[f64], columns: &[String]) -> Vec<String> {
+    let learnt = table(unknowns, theta);
+    let names = Learnt::names(&learnt, columns);
+    let warning = |(Learnt { value, at_bound, .. }, name): (&Learnt, String)| {
+        let end = at_bound.as_deref()?;
+        Some(format!("{name} is at its {end} bound, {:.6e}; a wider range, ?lo..hi, may fit better", value.0))
     };
-    unknowns.iter().zip(theta).filter_map(warning).collect()
+    learnt.iter().zip(names).filter_map(warning).collect()
 }
 
 /// A hyper-parameter that a Gaussian process learnt; a list of them is the fact `parameters` of its fit.
@@ -150,6 +159,30 @@ pub struct Learnt {
     pub value: Number,
     /// `lower` or `upper` if the value is at this bound of its range.
     pub at_bound: Option<String>,
+}
+
+impl Learnt {
+    /// The name of each in a list, such as `rbf sigma [age]`. Those that would share a name are numbered: `const value_1`. `columns`
+    /// are the names of the data's columns; a column without one is called by its number.
+    #[must_use]
+    pub fn names(all: &[Self], columns: &[String]) -> Vec<String> {
+        let of = |own: &Self| (own.kernel.clone(), own.parameter.clone(), own.columns.clone());
+        let same = |others: &[Self], own: &Self| others.iter().filter(|other| of(other) == of(own)).count();
+        let column = |&column: &usize| columns.get(column).cloned().unwrap_or_else(|| column.to_string());
+        let name = |(place, own): (usize, &Self)| {
+            let Self { kernel, parameter, .. } = own;
+            let number = match same(all, own) {
+                1 => String::new(),
+                _ => format!("_{}", same(&all[..place], own) + 1),
+            };
+            let subset = match own.columns.as_deref() {
+                None | Some([]) => String::new(),
+                Some(some) => format!(" [{}]", some.iter().map(column).collect::<Vec<_>>().join(", ")),
+            };
+            format!("{kernel} {parameter}{number}{subset}")
+        };
+        all.iter().enumerate().map(name).collect()
+    }
 }
 
 /// The hyper-parameters with their values.

@@ -107,6 +107,12 @@ impl Formula {
         places
     }
 
+    /// The places of the periods among the unknowns; that of the length of a cycle follows.
+    pub(super) fn periods(&self, columns: usize) -> Vec<usize> {
+        let bases = self.terms.iter().flatten().zip(self.places(columns).into_iter().flatten());
+        bases.filter(|(base, _)| base.shape == Shape::Cycle).map(|(_, place)| place).collect()
+    }
+
     /// The neighbouring formulas: one base added, one removed, or one replaced by another. Larger formulas come first.
     pub(super) fn steps(&self, bases: &[Base], columns: usize) -> Vec<Step> {
         let places = self.places(columns);
@@ -176,7 +182,7 @@ mod tests {
         let start =
             Formula { terms: vec![vec![base(Shape::Smooth)], vec![base(Shape::Cycle), base(Shape::Scales)]] };
         assert_eq!(start.text(1), "?*rbf(sigma=?) + ?*periodic(period=?, length=?)*rq(alpha=?, length=?)");
-        assert_eq!(start.unknowns(1), 7);
+        assert_eq!((start.unknowns(1), start.periods(1)), (7, vec![3]));
         for (formula, origins) in start.steps(&[base(Shape::Smooth), base(Shape::Line)], 1) {
             let kernel: Kernel = formula.text(1).parse().unwrap();
             assert_eq!(kernel.tunables().unwrap().len(), origins.len(), "{kernel}");

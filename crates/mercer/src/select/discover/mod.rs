@@ -33,6 +33,9 @@ const PERIODS: usize = 24;
 /// The most of these that are peaks of the spectrum of the targets.
 const PEAKS: usize = 12;
 
+/// Parts and multiples of a learnt period from which the best formula is learnt again.
+const OTHER_PERIODS: [f64; 3] = [0.5, 1.0 / 3.0, 2.0];
+
 /// The most steps of the minimisation for one formula on the sample.
 const STEPS: usize = 60;
 
@@ -180,6 +183,7 @@ impl Discover {
                 session.advance(1);
                 let Some(found) = found else { continue };
                 if best.as_ref().is_none_or(|best| found.rung.score > best.rung.score + 1e-6) {
+                    let found = trial.other_periods(found);
                     session.note(&format!(
                         "score {:.2}: {}",
                         found.rung.score,
@@ -261,13 +265,7 @@ impl Trial<'_> {
         origins: &[Option<usize>],
     ) -> Result<Tried, LearnError> {
         let session = self.session.part();
-        let text = formula.text(self.columns);
-        let kernel = text
-            .parse()
-            .map_err(|_| LearnError::Unsupported("the formula is larger than a kernel may be"))?;
-        // A sum of products of kernels is one.
-        let mut gp =
-            self.gp.clone().kernel(kernel).variance(false).max_iter(STEPS).admission(Admission::Assume);
+        let gp = self.gp(&formula)?;
         let places = gp.start(self.problem, &session)?;
         let mut start: Vec<f64> = places.iter().map(|(start, ..)| *start).collect();
         if let Some(parent) = parent {
@@ -283,8 +281,12 @@ impl Trial<'_> {
             }
         }
         self.choose_periods(&gp, &formula, origins, &places, &mut start, &session)?;
-        gp = gp.initial(Some(start));
-        let fitted = gp.train(self.problem, &session)?;
+        self.learnt(formula, gp, start)
+    }
+
+    /// Learns the unknowns of a formula from a start.
+    fn learnt(&self, formula: Formula, gp: Gp, start: Vec<f64>) -> Result<Tried, LearnError> {
+        let fitted = gp.initial(Some(start)).train(self.problem, &self.session.part())?;
         let log_likelihood = fitted.facts.number("log_likelihood").unwrap_or(f64::NAN);
         let learnt: Vec<Learnt> = fitted.facts.read("parameters").unwrap_or_default();
         let theta: Vec<f64> = learnt.iter().map(|parameter| parameter.value.0.ln()).collect();
@@ -292,6 +294,37 @@ impl Trial<'_> {
         let kernel = fitted.model.predictor.kernel().map(ToString::to_string).unwrap_or_default();
         let rung = Rung { formula, kernel, log_likelihood, score: log_likelihood - penalty };
         Ok(Tried { rung, theta })
+    }
+
+    /// The formula with other periods where they are better: a multiple of a period is a local maximum of the likelihood beside it.
+    /// The length of a cycle changes with its period, so that what happens within it keeps its duration.
+    fn other_periods(&self, mut best: Tried) -> Tried {
+        for place in best.rung.formula.periods(self.columns) {
+            for factor in OTHER_PERIODS {
+                let mut start = best.theta.clone();
+                start[place] += factor.ln();
+                start[place + 1] -= factor.ln();
+                let formula = best.rung.formula.clone();
+                let found = self.gp(&formula).and_then(|gp| self.learnt(formula, gp, start));
+                // A start without a likelihood is no better, and a stop keeps what there is.
+                if let Ok(found) = found
+                    && found.rung.score > best.rung.score
+                {
+                    best = found;
+                }
+            }
+        }
+        best
+    }
+
+    /// The learner of a formula.
+    fn gp(&self, formula: &Formula) -> Result<Gp, LearnError> {
+        let kernel = formula
+            .text(self.columns)
+            .parse()
+            .map_err(|_| LearnError::Unsupported("the formula is larger than a kernel may be"))?;
+        // A sum of products of kernels is one.
+        Ok(self.gp.clone().kernel(kernel).variance(false).max_iter(STEPS).admission(Admission::Assume))
     }
 
     /// Starts each new period at the value of the greatest likelihood: the likelihood has many maxima in a period.

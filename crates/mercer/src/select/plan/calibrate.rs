@@ -88,13 +88,14 @@ impl Growth {
         (self.cubic * n + self.square) * n * n
     }
 
-    /// Fits two measurements; coefficients are never negative, and one measurement alone gives a cubic term only.
-    fn through(before: Option<(usize, f64)>, (m, s): (usize, f64)) -> Self {
+    /// Fits two measurements; coefficients are never negative, and one measurement alone gives a cubic term only. This fraction of the
+    /// larger measurement is cubic at least.
+    fn through(least: f64, before: Option<(usize, f64)>, (m, s): (usize, f64)) -> Self {
         let m = m as f64;
         let large = s / (m * m);
         let cubic = before.map_or(large / m, |(n, t)| {
             let n = n as f64;
-            ((large - t / (n * n)) / (m - n)).clamp(0.0, large / m)
+            ((large - t / (n * n)) / (m - n)).clamp(least * large / m, large / m)
         });
         Self { cubic, square: large - cubic * m }
     }
@@ -279,7 +280,8 @@ impl<'a> Calibration<'a> {
     fn cholesky(&self, precision: Precision) -> Result<Growth, GramError> {
         let on_device = self.session.engine().memory().is_some();
         let most = if on_device { STORED_ON_DEVICE.min(self.sample.nrows()) } else { ROWS };
-        let [growth] = growth(most, |order| {
+        // If the smaller factor was disturbed, larger ones must not seem to cost nothing.
+        let [growth] = growth(most, 0.5, |order| {
             let some = self.sample.select(&(0..order.min(self.sample.nrows())).collect::<Vec<_>>());
             let resident = on_device.then(|| self.session.load(&some)).transpose()?;
             let gram =
@@ -312,7 +314,7 @@ impl<'a> Calibration<'a> {
     /// Seconds to factor this kernel's matrix for every λ, including the leave-one-out terms, and then seconds for each
     /// λ.
     fn path(&self) -> Result<[Growth; 2], GramError> {
-        growth(ROWS.min(self.sample.nrows()), |order| {
+        growth(ROWS.min(self.sample.nrows()), 0.0, |order| {
             let some = self.sample.select(&(0..order).collect::<Vec<_>>());
             let gram = DenseGram::<f64>::compute(&*self.session.load(&some)?, &self.kernel, self.session)?;
             let least = TUNED * gram.diagonal().iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
@@ -395,6 +397,7 @@ impl<'a> Calibration<'a> {
 /// Doubles the order until the first of the times that `work` returns is long enough, or `most` is reached.
 fn growth<E, const N: usize>(
     most: usize,
+    least: f64,
     mut work: impl FnMut(usize) -> Result<[f64; N], E>,
 ) -> Result<[Growth; N], E> {
     let mut order = SMALL_FACTOR.min(most);
@@ -402,7 +405,8 @@ fn growth<E, const N: usize>(
     loop {
         let seconds = work(order)?;
         if order == most || before.is_some() && seconds[0] >= LONG_FACTOR {
-            let through = |k: usize| Growth::through(before.map(|(n, t)| (n, t[k])), (order, seconds[k]));
+            let through =
+                |k: usize| Growth::through(least, before.map(|(n, t)| (n, t[k])), (order, seconds[k]));
             return Ok(std::array::from_fn(through));
         }
         before = Some((order, seconds));
@@ -434,5 +438,18 @@ fn normal(rows: usize, columns: usize, dtype: Precision) -> AnySamples<'static> 
             let entries: Vec<f64> = entries.collect();
             AnySamples::F64(Samples::dense(rows, columns, entries).expect(filled))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pause during the smaller measurement.
+    #[test]
+    fn large_factors_never_cost_nothing() {
+        let growth = Growth::through(0.5, Some((512, 0.1)), (1_024, 0.02));
+        assert!((growth.at(1_024.0) - 0.02).abs() < 1e-12, "{growth:?}");
+        assert!(growth.at(8_192.0) > 0.25 * 0.02 * 8f64.powi(3), "{growth:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! The reasons for a choice, in sentences.
 
-use crate::learn::cost::{GP_PATIENCE, Size, Task, Way};
+use crate::learn::cost::{GP_CG_WEIGHT, GP_PATIENCE, Size, Task, Way};
 use crate::memory::human;
 
 use super::Candidate;
@@ -67,7 +67,7 @@ pub(super) fn reasons(
         let operations = *evaluations as f64 * (shape.rows as f64).powi(3);
         reasons.push(format!(
             "a Cholesky factor is used if all likelihoods take at most {GP_PATIENCE:.0e} multiply-adds (here {operations:.0e}) and \
-             it fits into memory, then conjugate gradients, then inducing points"
+             it fits into memory, then conjugate gradients, whose multiply-adds take {GP_CG_WEIGHT} times as long, then inducing points"
         ));
     }
     if let (Task::Lms { .. }, Way::Tiled) = (task, chosen.way) {
