@@ -1,18 +1,23 @@
 //! Detects columns of numbers that are probably not features: row numbers, identifiers, dates written as numbers.
 
 use super::error::as_argument;
+use super::options::Dates;
 use super::schema::{Encoding, FeatureColumn};
 
 /// The fewest rows for a suspicion.
 const FEWEST: usize = 20;
 
 /// A note for each column that is probably not a feature; `values` gives the numbers of a column by its slot among
-/// numeric columns.
-pub(super) fn suspects(columns: &[FeatureColumn], values: impl Fn(usize) -> Vec<f64>) -> Vec<String> {
+/// numeric columns. Where dates are read as days, only numbers from 0 or 1 are row numbers.
+pub(super) fn suspects(
+    columns: &[FeatureColumn],
+    dates: Dates,
+    values: impl Fn(usize) -> Vec<f64>,
+) -> Vec<String> {
     let numbers = columns.iter().filter(|column| matches!(column.encoding, Encoding::Number { .. }));
     let suspect = |(slot, column): (usize, &FeatureColumn)| {
         let name = &column.name;
-        let what = looks_like(name, &values(slot))?;
+        let what = looks_like(name, &values(slot), dates)?;
         Some(format!(
             "the column `{name}` looks like {what}; if it is not a feature, leave it out with --drop {}",
             as_argument(column.position, name)
@@ -21,12 +26,12 @@ pub(super) fn suspects(columns: &[FeatureColumn], values: impl Fn(usize) -> Vec<
     numbers.enumerate().filter_map(suspect).collect()
 }
 
-fn looks_like(name: &str, values: &[f64]) -> Option<&'static str> {
+fn looks_like(name: &str, values: &[f64], dates: Dates) -> Option<&'static str> {
     if values.len() < FEWEST || values.iter().any(|v| v.fract() != 0.0 || v.is_nan()) {
         return None;
     }
     if values.windows(2).all(|pair| pair[1] == pair[0] + 1.0) {
-        return Some("row numbers");
+        return (dates == Dates::Refuse || values[0] <= 1.0).then_some("row numbers");
     }
     if values.iter().all(|&v| is_date(v)) {
         return Some("dates");
@@ -69,10 +74,11 @@ mod tests {
             ("day", &dates, Some("row numbers")),
             ("id", &halves, None),
         ] {
-            assert_eq!(looks_like(name, values), expected, "{name}");
+            assert_eq!(looks_like(name, values, Dates::Refuse), expected, "{name}");
         }
-        assert_eq!(looks_like("x0", &rising[..10]), None, "too few rows");
+        assert_eq!(looks_like("x0", &rising[..10], Dates::Refuse), None, "too few rows");
+        assert_eq!(looks_like("day", &rising, Dates::Days), None, "consecutive days");
         let apart: Vec<f64> = dates.iter().step_by(2).chain(&dates).copied().collect();
-        assert_eq!(looks_like("day", &apart), Some("dates"));
+        assert_eq!(looks_like("day", &apart, Dates::Refuse), Some("dates"));
     }
 }
