@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::args::Predict;
 use crate::describe;
 use crate::failure::Failure;
+use crate::input;
 use crate::output;
 use crate::progress::{self, Progress};
 use crate::score::{Errors, Score};
@@ -53,6 +54,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         threads,
         session: &session,
         rows: 0,
+        clipped: 0,
         extra: Extra::of(arguments, &model)?,
         spread: Spread::of(arguments, &model)?,
         score: Score::of(&model),
@@ -79,6 +81,9 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         }
     }
     watch.finish();
+    if let Some(note) = input::clipped(run.clipped, "row") {
+        output::note(&arguments.common, &note);
+    }
     let document = Document {
         model: arguments.model.display().to_string(),
         data: arguments.data.display().to_string(),
@@ -125,6 +130,8 @@ struct Run<'a> {
     threads: Option<usize>,
     session: &'a Session<'a>,
     rows: usize,
+    /// Rows that were clipped.
+    clipped: usize,
     extra: Extra,
     spread: Spread,
     score: Score<'a>,
@@ -249,6 +256,7 @@ impl Run<'_> {
             };
             self.score(&chunk, &predictions, deviations.as_ref());
             self.rows += chunk.nrows();
+            self.clipped += self.model.clipped_rows(&chunk.features)?;
             let shares = match self.extra {
                 Extra::Probabilities => self.model.probabilities(&predictions),
                 Extra::Nothing | Extra::Decisions => None,

@@ -3,6 +3,8 @@
 use mercer::model::GaussianProcess;
 use serde::Serialize;
 
+use crate::output::number;
+
 /// Sums for the errors of one output.
 #[derive(Debug, Clone, Default)]
 pub struct Moments {
@@ -107,10 +109,22 @@ impl Moments {
 }
 
 impl NumberErrors {
+    /// The warning that the errors are larger than those of predicting the mean.
+    pub fn worse_than_mean(&self) -> Option<String> {
+        (self.rmse > self.baseline_rmse).then(|| {
+            format!(
+                "{} is predicted no better than by its mean (RMSE {}, against {}); check the columns and the target",
+                self.target,
+                number(self.rmse, 6),
+                number(self.baseline_rmse, 6)
+            )
+        })
+    }
+
     /// One line of text.
     pub fn line(&self) -> String {
         let r2 = self.r2.map_or_else(|| "undefined (all targets are equal)".into(), |r2| format!("{r2:.4}"));
-        let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {mae:.6}, "));
+        let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {}, ", number(mae, 6)));
         let density = self.density.as_ref().map_or_else(String::new, |density| {
             let DensityErrors { nlpd, coverage_50, coverage_90, coverage_95 } = density;
             format!(
@@ -121,8 +135,10 @@ impl NumberErrors {
             )
         });
         format!(
-            "RMSE {:.6}, {mae}R² {r2} on {} rows; predicting the mean: RMSE {:.6}{density}",
-            self.rmse, self.rows, self.baseline_rmse
+            "RMSE {}, {mae}R² {r2} on {} rows; predicting the mean: RMSE {}{density}",
+            number(self.rmse, 6),
+            self.rows,
+            number(self.baseline_rmse, 6)
         )
     }
 }
@@ -144,6 +160,17 @@ mod tests {
         // Σ(y−3)² = 4 + 1 + 9.
         assert!((errors.r2.unwrap() - (1.0 - 5.0 / 14.0)).abs() < 1e-15);
         assert!((errors.baseline_rmse - (14.0f64 / 3.0).sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn errors_of_small_and_huge_targets_have_digits() {
+        for (unit, shown) in [(1e-9, "RMSE 1.290994e-9"), (1.0, "RMSE 1.290994,"), (1e30, "RMSE 1.290994e30")]
+        {
+            let mut score = Moments::default();
+            [(1.0, 2.0), (2.0, 2.0), (6.0, 4.0)].iter().for_each(|(y, f)| score.add(y * unit, f * unit));
+            let line = score.errors("y").unwrap().line();
+            assert!(line.starts_with(shown), "{line}");
+        }
     }
 
     #[test]
