@@ -189,6 +189,16 @@ mod tests {
     }
 
     #[test]
+    fn errors_above_those_of_the_mean_are_told() {
+        for (f, is_worse) in [(2.0, false), (9.0, true)] {
+            let mut score = Moments::default();
+            [1.0, 2.0, 3.0].iter().for_each(|y| score.add(*y, f));
+            let warning = score.errors("y").unwrap().worse_than_mean();
+            assert_eq!(warning.is_some_and(|text| text.contains("no better than by its mean")), is_worse);
+        }
+    }
+
+    #[test]
     fn equal_targets_have_no_r2() {
         let mut score = Moments::default();
         assert!(score.errors("y").is_none());
