@@ -6,6 +6,8 @@ use mercer::learn::search::Measure;
 use mercer::select::Chosen;
 use serde::Serialize;
 
+use crate::output::number;
+
 /// The chosen settings, and their score compared with a constant prediction.
 #[derive(Debug, Serialize)]
 pub struct Choice {
@@ -43,7 +45,7 @@ impl Choice {
             Measure::LogLoss => "predicting the class frequencies",
             _ => "predicting the most frequent class",
         };
-        let figure = |score: f64| format!("{:.4}", measure.figure(score));
+        let figure = |score: f64| number(measure.figure(score), 4);
         let judged = match baseline {
             None => format!(
                 "the narrowest kernel that rejects few enough of the rows left out ({criterion}, {rows} rows)"

@@ -27,6 +27,8 @@ pub struct HeldOut {
     pub errors: Vec<Errors>,
     /// The facts of the fit.
     pub facts: Facts,
+    /// A note on rows that were clipped.
+    pub note: Option<String>,
 }
 
 /// The rows of a file, with targets for a learner.
@@ -115,6 +117,24 @@ impl Rows {
         }
     }
 
+    /// The learner with the tolerance of a regression machine in units of the target's standard deviation, in which it is
+    /// scale-free, unless a tolerance is given.
+    pub fn in_units(&self, learner: AnyLearner, tol: Option<f64>) -> AnyLearner {
+        match (learner, &self.targets) {
+            (AnyLearner::Svm(mut svm), Targets::Numbers(numbers)) if tol.is_none() => {
+                let values = numbers.entries();
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                let deviation =
+                    (values.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt();
+                if deviation > 0.0 && deviation.is_finite() {
+                    svm.solver.tol *= deviation;
+                }
+                svm.into()
+            }
+            (learner, _) => learner,
+        }
+    }
+
     /// The names of the targets.
     pub fn outputs(&self) -> &[String] {
         &self.outputs
@@ -138,7 +158,8 @@ impl Rows {
         let (problem, constant) = self.part(None)?;
         let constant = constant_columns(&constant, &self.dataset.feature_names);
         let unscaled = self.unscaled.map(str::to_owned);
-        Ok((problem, self.dataset.notes.iter().cloned().chain(unscaled).chain(constant).collect()))
+        let notes = self.dataset.notes.iter().cloned().chain(unscaled);
+        Ok((problem, notes.chain(constant).chain(self.single_rows()).collect()))
     }
 
     /// The problem of some rows or of all, and the constant columns.
@@ -174,7 +195,44 @@ impl Rows {
         if split.is_none() && rows as f64 * fraction >= 1.0 {
             return Err(too_few_rows_left(fraction, rows));
         }
-        Ok(split)
+        Ok(split.map(|split| self.with_every_class(split)))
+    }
+
+    /// The split with a row of every class to train on: of a class without one, the first row that is held out.
+    fn with_every_class(&self, split: Split) -> Split {
+        let Targets::Classes { codes, classes } = &self.targets else { return split };
+        let Split { mut train, mut held_out } = split;
+        let mut is_present = vec![false; classes.len()];
+        train.iter().for_each(|&row| is_present[codes[row]] = true);
+        held_out.retain(|&row| {
+            let was_present = std::mem::replace(&mut is_present[codes[row]], true);
+            if !was_present {
+                train.push(row);
+            }
+            was_present
+        });
+        train.sort_unstable();
+        Split { train, held_out }
+    }
+
+    /// A note on classes of one row, if any.
+    fn single_rows(&self) -> Option<String> {
+        let Targets::Classes { codes, classes } = &self.targets else { return None };
+        let mut counts = vec![0; classes.len()];
+        codes.iter().for_each(|&code| counts[code] += 1);
+        let of_one = |class: &usize| counts[*class] == 1;
+        let single: Vec<String> =
+            (0..classes.len()).filter(of_one).map(|class| classes.name(class)).collect();
+        let (named, more) = single.split_at(single.len().min(8));
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        match named {
+            [] => None,
+            [one] => Some(format!("class {one} has only 1 row, which is never held out")),
+            several => Some(format!(
+                "classes {}{more} have only 1 row each, which is never held out",
+                several.join(", ")
+            )),
+        }
     }
 
     /// Chooses the open settings on rows that are not held out; `None` if they are too few.
@@ -188,7 +246,22 @@ impl Rows {
         let split = self.split(fraction, session)?;
         let (problem, _) = self.part(split.as_ref().map(|split| &split.train[..]))?;
         let choose = Choose { learner: learner.clone(), open };
-        Ok(choose.run(&problem, self.dataset.nrows(), session)?)
+        let chosen = choose.run(&problem, self.dataset.nrows(), session)?;
+        match (chosen, learner.method()) {
+            (Some(chosen), Method::NuSvc) => Ok(Some(chosen.feasible(&self.part(None)?.0)?)),
+            (chosen, _) => Ok(chosen),
+        }
+    }
+
+    /// The learner with ν feasible for all rows and without the held-out ones.
+    pub fn feasible(
+        &self,
+        learner: AnyLearner,
+        fraction: f64,
+        session: &Session<'_>,
+    ) -> Result<AnyLearner, Failure> {
+        let AnyLearner::Svm(svm) = learner else { return Ok(learner) };
+        Ok(svm.feasible(&self.training(fraction, session)?)?.feasible(&self.part(None)?.0)?.into())
     }
 
     /// The problem of the rows that are not held out.
@@ -212,14 +285,16 @@ impl Rows {
             Err(failure) if !failure.is_interrupt() => return Ok(Err(failure.message().to_owned())),
             fitted => fitted?,
         };
-        let outputs = model.predict(&self.dataset.features.select(&held_out), session)?;
+        let features = self.dataset.features.select(&held_out);
+        let outputs = model.predict(&features, session)?;
+        let note = clipped(model.clipped_rows(&features)?, "held-out row");
         let mut score = Score::of(&model);
         match &self.targets {
             Targets::Numbers(numbers) => {
                 let truth = numbers.select(&held_out);
                 score.add_numbers(&truth, &outputs);
                 if matches!(&model.predictor, Predictor::GaussianProcess(process) if process.has_variance()) {
-                    let deviations = model.deviations(&self.dataset.features.select(&held_out), session)?;
+                    let deviations = model.deviations(&features, session)?;
                     score.add_deviations(&truth, &outputs, &deviations);
                 }
             }
@@ -228,7 +303,7 @@ impl Rows {
                 None => score = Score::of_inliers(&outputs),
             },
         }
-        Ok(Ok(Some(HeldOut { errors: score.errors(&self.outputs), facts })))
+        Ok(Ok(Some(HeldOut { errors: score.errors(&self.outputs), facts, note })))
     }
 }
 
@@ -314,6 +389,16 @@ pub fn passes(
 pub fn notes(passes: &FilePasses) -> Vec<String> {
     let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
     passes.notes().iter().cloned().chain(constant_columns(&passes.survey().constant, &names)).collect()
+}
+
+/// A note on rows that were clipped before a prediction, if there are any.
+pub fn clipped(rows: usize, what: &str) -> Option<String> {
+    (rows > 0).then(|| {
+        let rows = output::counted(rows, what);
+        format!(
+            "{rows} clipped to the smallest training values, because the kernel needs features of 0 or more"
+        )
+    })
 }
 
 /// The error that too few rows are left besides the held-out ones.

@@ -24,7 +24,8 @@ mod tune_settings;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::error::ErrorKind;
+use clap::{ArgMatches, FromArgMatches};
 use mercer::tile::InstructionSet;
 use mercer::{memory, pool};
 
@@ -47,7 +48,10 @@ pub fn main() -> ExitCode {
     if let Some(code) = libsvm::called_by_name() {
         return code;
     }
-    let typed = args::command().try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let typed = args::command().try_get_matches().and_then(|matches| {
+        output::silence_warnings(is_quiet(&matches));
+        Arguments::from_arg_matches(&matches)
+    });
     let arguments = match typed {
         Ok(arguments) => arguments,
         Err(error) => return misunderstood(&error),
@@ -74,11 +78,21 @@ pub fn main() -> ExitCode {
     finish(outcome.map(|()| 0))
 }
 
+/// Whether only errors are to be printed.
+fn is_quiet(matches: &ArgMatches) -> bool {
+    let of_command = |(_, typed): (&str, &ArgMatches)| matches!(typed.try_get_one("quiet"), Ok(Some(true)));
+    matches.subcommand().is_some_and(of_command)
+}
+
 /// Reports an invalid command line; help and the version are printed on standard output.
 fn misunderstood(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let written = error.print().and_then(|()| std::io::stdout().flush());
         return written.map_or_else(|error| Failure::stdout(&error).report(), |()| ExitCode::SUCCESS);
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(2);
     }
     let failure = Failure::usage(args::message(error));
     match args::hint(error) {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use mercer::data::counted;
 use serde::Serialize;
@@ -26,6 +27,15 @@ pub fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     writeln!(io::stdout(), "{text}").map_err(|error| Failure::stdout(&error))
 }
 
+/// A number with some decimals; with as many significant digits after the first where it is tiny or huge.
+pub fn number(value: f64, decimals: usize) -> String {
+    if value == 0.0 || !value.is_finite() || (1e-3..1e6).contains(&value.abs()) {
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.decimals$e}")
+    }
+}
+
 /// Prints labelled lines on standard output.
 pub fn print_lines(lines: &[(&str, String)]) -> Result<(), Failure> {
     let width = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
@@ -45,10 +55,23 @@ fn resolved(path: &Path) -> Option<PathBuf> {
     })
 }
 
+/// Whether two paths without links name the same file, also by hard links.
+fn is_same(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+        if identity(one).is_some_and(|one| identity(other) == Some(one)) {
+            return true;
+        }
+    }
+    one == other
+}
+
 /// Rejects writing to a file that is also read, even by another name.
 fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let Some(file) = path.canonicalize().ok().filter(|file| file.is_file()) else { return Ok(()) };
-    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == file)) {
+    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| is_same(&input, &file))) {
         Some(input) => {
             let message = format!("{} would overwrite the input {}", path.display(), input.display());
             Err(Failure::usage(message).hint("write to another file"))
@@ -60,7 +83,8 @@ fn refuse_overwriting(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
 /// Rejects a second file of a command that is the same as its output, even by another name.
 pub fn refuse_same_as_output(flag: &str, path: &Path, output: &Path) -> Result<(), Failure> {
     let is_special = output.exists() && !output.is_file();
-    if !is_special && resolved(path).is_some_and(|path| resolved(output) == Some(path)) {
+    let same = resolved(path).zip(resolved(output)).is_some_and(|(path, output)| is_same(&path, &output));
+    if !is_special && same {
         let message = format!("{flag} and --output name the same file, {}", output.display());
         return Err(Failure::usage(message).hint("write to two files"));
     }
@@ -95,7 +119,17 @@ pub fn note(common: &Common, text: &str) {
     }
 }
 
-/// Prints a warning to standard error.
+/// Whether warnings are silenced.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Silences all later warnings of this process, or not.
+pub fn silence_warnings(silent: bool) {
+    SILENT.store(silent, Ordering::Relaxed);
+}
+
+/// Prints a warning to standard error, unless warnings are silenced.
 pub fn warn(text: &str) {
-    tell(format_args!("warning: {text}"));
+    if !SILENT.load(Ordering::Relaxed) {
+        tell(format_args!("warning: {text}"));
+    }
 }

@@ -67,10 +67,11 @@ pub fn open(arguments: &Fit) -> Option<Open> {
         || arguments.nu.is_some()
         || arguments.epsilon.is_some();
     let is_chosen = matches!(method, Ridge | Logistic | Svc | NuSvc | Svr | NuSvr | OneClass);
-    if arguments.no_tune || has_penalty || arguments.features.is_some() || !is_chosen {
+    if arguments.no_tune || has_penalty || !is_chosen {
         return None;
     }
     match arguments.kernel {
+        None if arguments.features.is_some() => Some(Open::Penalty),
         None => Some(Open::KernelAndPenalty),
         Some(_) => (method != OneClass).then_some(Open::Penalty),
     }
@@ -444,13 +445,15 @@ mod tests {
             assert_eq!(left_open(&format!("{method} --no-tune")), None, "{method}");
         }
         assert_eq!(left_open("svc --kernel linear"), Some(Open::Penalty));
+        assert_eq!(left_open("ridge --features x"), Some(Open::Penalty));
         for text in [
             "ridge --lambda 2",
             "svr --epsilon 0.2",
             "svr --C 3",
             "nu-svc --nu 0.2",
             "one-class --kernel linear",
-            "ridge --features x",
+            "ridge --features x --lambda 1",
+            "lms --features x",
             "lms",
             "knn",
             "perceptron",

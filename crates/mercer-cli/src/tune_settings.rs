@@ -11,6 +11,9 @@ use crate::args::{Approx, Criterion, Tune, tuned_methods_of};
 use crate::failure::Failure;
 use crate::settings::{BIAS_OF_APPROX, kernel, lifted, refuse};
 
+/// ε where the residual noise is not known.
+const DEFAULT_EPSILON: f64 = 0.1;
+
 /// The search, in addition to the `?` of the kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -31,19 +34,23 @@ pub fn settings(arguments: &Tune) -> Result<Settings, Failure> {
     let method = arguments.method;
     let shared = match method {
         Method::Knn => Some((Shared::Neighbours, arguments.k.as_deref())),
-        Method::Svc | Method::Svr | Method::NuSvr => Some((Shared::Cost, arguments.c.as_deref())),
+        Method::Svc | Method::Svr | Method::NuSvr => {
+            // The range of a bare `?` has the units of the target, which are not known yet.
+            Some((Shared::Cost, arguments.c.as_deref().filter(|text| text.trim() != "?")))
+        }
         Method::NuSvc => Some((Shared::Nu, arguments.nu.as_deref())),
         Method::Ridge | Method::Logistic => Some((Shared::Lambda, arguments.lambda.as_deref())),
         _ => None,
     };
     let shared = shared.and_then(|(shared, text)| Some(read(shared, text?)));
     let second = match method {
-        Method::Svr => Some((Shared::Epsilon, arguments.epsilon.as_deref().unwrap_or("0.1"))),
+        Method::Svr => arguments.epsilon.as_deref().map(|text| (Shared::Epsilon, text)),
         Method::NuSvr | Method::OneClass => Some((Shared::Nu, arguments.nu.as_deref().unwrap_or("0.5"))),
         _ => None,
     };
     let (number, second) = match second {
-        None => (0.5, None),
+        // ε is taken from the residual noise.
+        None => (DEFAULT_EPSILON, None),
         Some((_, text)) if method == Method::OneClass && text.trim().starts_with('?') => {
             return Err(Failure::usage(
                 "nu of one-class is the fraction of outliers that you expect; without known outliers it cannot be searched",
@@ -77,7 +84,7 @@ fn learner(arguments: &Tune, second: f64, names: Option<&[String]>) -> Result<An
     let weights = arguments.class_weight.clone().unwrap_or_default();
     let lift = lift(arguments, names)?;
     Ok(match (arguments.method, lift) {
-        (Method::Knn, _) => Knn::default().into(),
+        (Method::Knn, _) => Knn::default().classify(arguments.classify).into(),
         (Method::Smoother, Lift::Kernel(kernel)) => Smoother::new(kernel).into(),
         (Method::Perceptron, lift) => Perceptron::on(lift).admission(admission).into(),
         (Method::Logistic, lift) => Logistic::on(lift).admission(admission).class_weight(weights).into(),
@@ -108,6 +115,7 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
         ("nu", arguments.nu.is_some()),
         ("epsilon", arguments.epsilon.is_some()),
         ("k", arguments.k.is_some()),
+        ("classify", arguments.classify),
         ("bias", arguments.bias.is_some()),
         ("class-weight", arguments.class_weight.is_some()),
         ("approx", arguments.approx.is_some()),

@@ -89,7 +89,7 @@ fn read_table<T: Real>(opened: Opened, options: &ReadOptions) -> Result<(Dataset
         .zip(rows.target_kinds())
         .map(|(&at, kind)| TargetColumn { name: names[at].clone(), position: at, kind })
         .collect();
-    let suspects = suspects(&columns, rows.nrows(), |column| rows.numbers_of(column));
+    let suspects = suspects(&columns, rows.nrows(), options.dates, |column| rows.numbers_of(column));
     let features = rows.take_features(&columns)?;
     let values = rows.take_targets(targets.iter().map(|target| target.name.as_str()));
     let schema = Schema {

@@ -280,6 +280,9 @@ impl<T: Real> RowBuilder<T> {
                 let text = shortened(&cell.text());
                 Err(DataError::NotFinite { place: place(), text, dtype: T::NAME })
             }
+            Parsed::Text if str::from_utf8(&cell.text()).is_err() => {
+                Err(DataError::NotUtf8 { place: place() })
+            }
             Parsed::Text => {
                 let (text, place) = (shortened(&cell.text()), place());
                 let above = match (self.phase, self.has_numbers(at % self.nnumbers)) {

@@ -1,5 +1,6 @@
 //! Scaling: an affine map of each column, fitted on the training rows and stored in the model.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -148,10 +149,30 @@ impl Scaling {
     /// If the samples have another number of columns than the scaling, or a scaled value leaves the range of their
     /// precision.
     pub fn apply(&self, samples: AnySamples<'_>) -> Result<AnySamples<'static>, DataError> {
-        with_samples!(samples, samples => Ok(self.apply_to(samples)?.into()))
+        Ok(self.apply_from(samples, f64::NEG_INFINITY)?.0)
     }
 
-    fn apply_to<T: Real>(&self, samples: Samples<'_, T>) -> Result<Samples<'static, T>, DataError> {
+    /// The scaled samples with entries below `lowest` raised to it, and the number of rows with such an entry.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn apply_from(
+        &self,
+        samples: AnySamples<'_>,
+        lowest: f64,
+    ) -> Result<(AnySamples<'static>, usize), DataError> {
+        let mut raised = BTreeSet::new();
+        let scaled: AnySamples<'static> =
+            with_samples!(samples, samples => self.apply_to(samples, lowest, &mut raised)?.into());
+        Ok((scaled, raised.len()))
+    }
+
+    fn apply_to<T: Real>(
+        &self,
+        samples: Samples<'_, T>,
+        lowest: f64,
+        raised: &mut BTreeSet<usize>,
+    ) -> Result<Samples<'static, T>, DataError> {
         let (shifts, scales) = match self {
             Self::None => return Ok(samples.into_owned()),
             Self::Standard { means, scales } => (means, scales),
@@ -162,11 +183,15 @@ impl Scaling {
             let expected = scales.len().to_string();
             return Err(DataError::ColumnCount { file: "scaling".to_owned(), found: ncols, expected });
         }
-        let scaled = |row: usize, column: usize, value: T| {
+        let mut scaled = |row: usize, column: usize, value: T| {
             let (x, shift, scale) = (value.to_f64(), shifts[column], scales[column]);
             let difference = x - shift;
             // The difference of two huge numbers may overflow although that of their quotients does not.
             let scaled = if difference.is_finite() { difference / scale } else { x / scale - shift / scale };
+            if scaled < lowest {
+                raised.insert(row);
+                return Ok(T::from_f64(lowest));
+            }
             let rounded = T::from_f64(scaled);
             if rounded.to_f64().is_finite() {
                 return Ok(rounded);

@@ -1,22 +1,24 @@
 //! Detects columns that are probably not features: row numbers, identifiers, dates written as numbers.
 
 use super::error::as_argument;
+use super::options::Dates;
 use super::schema::{Encoding, FeatureColumn};
 
 /// The fewest rows for a suspicion.
 const FEWEST: usize = 20;
 
 /// A note for each column that is probably not a feature; `values` gives the numbers of a column by its slot among
-/// numeric columns.
+/// numeric columns. If dates are read as days, only numbers from 0 or 1 are row numbers.
 pub(super) fn suspects(
     columns: &[FeatureColumn],
     nrows: usize,
+    dates: Dates,
     values: impl Fn(usize) -> Vec<f64>,
 ) -> Vec<String> {
     let mut slots = 0..;
     let suspect = |column: &FeatureColumn| {
         let what = match &column.encoding {
-            Encoding::Number { .. } => looks_like(&column.name, &values(slots.next()?))?.to_owned(),
+            Encoding::Number { .. } => looks_like(&column.name, &values(slots.next()?), dates)?.to_owned(),
             Encoding::OneHot { categories, .. } if nrows >= FEWEST && 2 * categories.len() > nrows => {
                 format!("identifiers ({} different texts in {nrows} rows)", categories.len())
             }
@@ -30,12 +32,12 @@ pub(super) fn suspects(
     columns.iter().filter_map(suspect).collect()
 }
 
-fn looks_like(name: &str, values: &[f64]) -> Option<&'static str> {
+fn looks_like(name: &str, values: &[f64], dates: Dates) -> Option<&'static str> {
     if values.len() < FEWEST || values.iter().any(|v| v.fract() != 0.0 || v.is_nan()) {
         return None;
     }
     if values.windows(2).all(|pair| pair[1] == pair[0] + 1.0) {
-        return Some("row numbers");
+        return (dates == Dates::Refuse || values[0] <= 1.0).then_some("row numbers");
     }
     if values.iter().all(|&v| is_date(v)) {
         return Some("dates");
@@ -78,10 +80,11 @@ mod tests {
             ("day", &dates, Some("row numbers")),
             ("id", &halves, None),
         ] {
-            assert_eq!(looks_like(name, values), expected, "{name}");
+            assert_eq!(looks_like(name, values, Dates::Refuse), expected, "{name}");
         }
-        assert_eq!(looks_like("x0", &rising[..10]), None, "too few rows");
+        assert_eq!(looks_like("x0", &rising[..10], Dates::Refuse), None, "too few rows");
+        assert_eq!(looks_like("day", &rising, Dates::Days), None, "consecutive days");
         let apart: Vec<f64> = dates.iter().step_by(2).chain(&dates).copied().collect();
-        assert_eq!(looks_like("day", &apart), Some("dates"));
+        assert_eq!(looks_like("day", &apart, Dates::Refuse), Some("dates"));
     }
 }

@@ -113,7 +113,12 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
         column.find(names).ok_or_else(|| DataError::NoSuchColumn {
             file: file.to_owned(),
             wanted: column.to_string(),
-            advice: column.advice(names),
+            advice: match column {
+                ColumnRef::Name(_) if matches!(table, Table::Text(_)) && !table.named() => {
+                    "; no header line was found, so the first line is data".to_owned()
+                }
+                _ => column.advice(names),
+            },
             columns: listed(names),
         })
     };

@@ -152,12 +152,13 @@ pub struct Fit {
     #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
     pub step: Option<Step>,
     /// lms: maximum number of epochs [default: 200]; perceptron: maximum number of epochs [default: 100]; logistic: maximum
-    /// number of epochs or Newton steps [default: 100]
+    /// number of Newton steps [default: 100], or of epochs of --solver gd and sgd [default: 1000]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub epochs: Option<usize>,
     /// lms: stop when the gradient is this fraction of the initial one [default: 1e-6]; logistic: stop when ‖λa + p − y‖ is
-    /// below this [default: 1e-6]; svc, nu-svc, svr, nu-svr, one-class: allowed violation of the optimality conditions
-    /// [default: 1e-3]; ridge: with --solver cg, stop at this relative residual [default: 1e-3]
+    /// below this [default: 1e-6]; svc, nu-svc, one-class: allowed violation of the optimality conditions
+    /// [default: 1e-3]; svr, nu-svr: allowed violation of the optimality conditions [default: 1e-3 standard deviations of the
+    /// target]; ridge: with --solver cg, stop at this relative residual [default: 1e-3]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// knn: number of neighbours [default: 5]

@@ -40,7 +40,7 @@ const FLAGS: [(&str, &[Method]); 30] = [
 ];
 
 /// The flags of `tune` that do not apply to every method.
-const TUNE_FLAGS: [(&str, &[Method]); 20] = [
+const TUNE_FLAGS: [(&str, &[Method]); 21] = [
     ("kernel", &[Ridge, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
     ("features", &[Ridge]),
     ("lambda", &[Ridge, Logistic]),
@@ -48,6 +48,7 @@ const TUNE_FLAGS: [(&str, &[Method]); 20] = [
     ("nu", &[NuSvc, NuSvr, OneClass]),
     ("epsilon", &[Svr]),
     ("k", &[Knn]),
+    ("classify", &[Knn]),
     ("bias", &[Ridge]),
     ("class-weight", &[Logistic, Svc]),
     ("approx", &[Ridge]),
@@ -63,6 +64,19 @@ const TUNE_FLAGS: [(&str, &[Method]); 20] = [
     ("assume-psd", &[Ridge, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass]),
 ];
 
+/// The flags of `plan` that do not apply to every method.
+const PLAN_FLAGS: [(&str, &[Method]); 9] = [
+    ("kernel", &[Ridge, Lms, Smoother, Perceptron, Logistic, Svc, NuSvc, Svr, NuSvr, OneClass, Gp]),
+    ("features", &[Ridge, Lms, Perceptron]),
+    ("lambda", &[Ridge]),
+    ("lambdas", &[Ridge]),
+    ("epochs", &[Lms, Perceptron]),
+    ("classes", &[Perceptron, Logistic]),
+    ("sgd", &[Lms]),
+    ("k", &[Knn]),
+    ("queries", &[Smoother, Knn]),
+];
+
 /// The methods to which a flag of `fit` applies; `None` for all of them.
 pub fn methods_of(flag: &str) -> Option<&'static [Method]> {
     FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods)
@@ -73,8 +87,12 @@ pub fn tuned_methods_of(flag: &str) -> Option<&'static [Method]> {
     TUNE_FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods)
 }
 
-/// Whether a flag of `fit` or `tune` applies to a method.
+/// Whether a flag of `fit`, `tune` or `plan` applies to a method.
 pub fn applies(subcommand: &str, flag: &str, method: Method) -> bool {
-    let methods = if subcommand == "tune" { tuned_methods_of(flag) } else { methods_of(flag) };
+    let methods = match subcommand {
+        "tune" => tuned_methods_of(flag),
+        "plan" => PLAN_FLAGS.iter().find(|(known, _)| *known == flag).map(|(_, methods)| *methods),
+        _ => methods_of(flag),
+    };
     methods.is_none_or(|methods| methods.contains(&method))
 }

@@ -13,6 +13,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Data",
         &[
+            "shape",
+            "classes",
             "target",
             "columns",
             "drop",
@@ -47,16 +49,17 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Output", &["output", "plot", "json", "quiet", "verbose", "help"]),
 ];
 
-/// The command with the help of one method, if the command line names one after `fit` or `tune`.
+/// The command with the help of one method, if the command line names one after `fit`, `tune` or `plan`.
 pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> Command {
     let words: Vec<String> = words.into_iter().skip(1).filter_map(|word| word.into_string().ok()).collect();
-    let Some(subcommand) = words.first().filter(|word| ["fit", "tune"].contains(&word.as_str())) else {
-        return command;
-    };
+    let subcommand =
+        words.first().and_then(|word| ["fit", "tune", "plan"].into_iter().find(|name| name == word));
+    let Some(subcommand) = subcommand else { return command };
     let named = |word: &String| METHODS.iter().find(|(_, name, _)| *name == *word);
     let Some((method, name, about)) = words.iter().skip(1).find_map(named) else { return command };
     command.mut_subcommand(subcommand, |of_methods| {
-        let usage = format!("mercer {subcommand} {name} [OPTIONS] --output <MODEL> <DATA>");
+        let output = if subcommand == "plan" { "" } else { " --output <MODEL>" };
+        let usage = format!("mercer {subcommand} {name} [OPTIONS]{output} <DATA>");
         let examples = examples(subcommand, *method, name);
         let mut args: Vec<Arg> =
             of_methods.get_arguments().cloned().map(|arg| of_method(arg, subcommand, *method)).collect();
@@ -74,7 +77,7 @@ pub fn tailored(command: Command, words: impl IntoIterator<Item = OsString>) -> 
             true => arg,
             false => arg.display_order(place),
         });
-        Command::new(if subcommand == "tune" { "tune" } else { "fit" })
+        Command::new(subcommand)
             .about(*about)
             .override_usage(usage)
             .after_help(format!("Examples:\n{examples}\n\nOther methods: mercer {subcommand} --help"))
@@ -169,6 +172,12 @@ fn examples(subcommand: &str, method: Method, name: &str) -> String {
         }
         _ => " --target species",
     };
+    if subcommand == "plan" {
+        let kernel = if method == Method::Knn { "-k 7" } else { "--kernel \"rbf(sigma=1)\"" };
+        return format!(
+            "  mercer plan {name} data.csv{target} {kernel}\n  mercer plan {name} --shape 20000,10 --memory 16G"
+        );
+    }
     let plain = format!("  mercer {subcommand} {name} data.csv{target} -o m.mercer");
     let flags = match (subcommand, method) {
         ("tune", Method::Knn) => "-k \"?1..40\"",
@@ -200,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_command_of_each_method_is_well_formed() {
-        for subcommand in ["fit", "tune"] {
+        for subcommand in ["fit", "tune", "plan"] {
             for (_, method, _) in METHODS {
                 let words = ["mercer", subcommand, method].map(OsString::from);
                 tailored(Arguments::command(), words).debug_assert();

@@ -164,6 +164,11 @@ fn of_method(name: &str) -> Option<&'static str> {
             Some("svc and logistic classify; logistic gives probabilities")
         }
         "regression" | "regressor" => Some("ridge and svr predict numbers"),
+        // `tune` does not take these two.
+        "lms" => {
+            Some("lms has no penalty to tune; `mercer fit lms` finds its step, `mercer tune ridge` a penalty")
+        }
+        "gp" => Some("`mercer fit gp` learns every `?` of its kernel from the likelihood"),
         "krr" | "kernel-ridge" | "linear" | "ols" => Some("the method is ridge"),
         "logit" | "logreg" => Some("the method is logistic"),
         "gpr" | "gpc" | "gaussian-process" | "kriging" => Some("the method is gp"),

@@ -40,10 +40,10 @@ pub struct Plan {
     /// ridge: λ
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0)]
     pub lambda: f64,
-    /// lms, perceptron: number of epochs [default: 200, 100]
+    /// lms: number of epochs [default: 200]; perceptron: number of epochs [default: 100]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub epochs: Option<usize>,
-    /// logistic, perceptron: number of classes, with --shape
+    /// Number of classes, with --shape
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "data")]
     pub classes: usize,
     /// lms: stochastic gradient descent, one row at a time

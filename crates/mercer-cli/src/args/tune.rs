@@ -55,12 +55,15 @@ pub struct Tune {
     /// nu-svc: fraction ν, or `?` [default: ?]; nu-svr: fraction ν, or `?` [default: 0.5]; one-class: fraction ν [default: 0.5]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub nu: Option<String>,
-    /// svr: half width of the tube within which errors cost nothing, or `?` [default: 0.1]
+    /// svr: half width of the tube within which errors cost nothing, or `?` [default: from the residual noise]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub epsilon: Option<String>,
     /// knn: number of neighbours, or `?` [default: ?]
     #[arg(short, value_name = "N|?")]
     pub k: Option<String>,
+    /// knn: treat a numeric target as classes
+    #[arg(long)]
+    pub classify: bool,
     /// ridge: intercept [default: centred]
     #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
@@ -79,7 +82,8 @@ pub struct Tune {
     /// Score of a trial [default: rmse for numbers, accuracy for classes, log-loss for logistic]
     #[arg(long, value_enum, value_name = "rmse|mae|r2|accuracy|balanced-accuracy|f1|auc|log-loss")]
     pub score: Option<Score>,
-    /// Take the strongest penalty within one standard error of the best score
+    /// Take the strongest penalty within one standard error of the best score; knn: take the most neighbours within one standard
+    /// error of the best score
     #[arg(long)]
     pub one_se: bool,
     /// Number of folds for --criterion folds [default: 5]
@@ -166,6 +170,11 @@ pub enum Criterion {
 }
 
 impl Criterion {
+    /// The name, with the number of folds.
+    pub fn on(self, folds: usize) -> String {
+        if self == Self::Folds { format!("{folds}-fold cross-validation") } else { self.name().to_owned() }
+    }
+
     /// The customary name.
     pub fn name(self) -> &'static str {
         match self {

@@ -181,6 +181,7 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
     let weights = arguments.sample_weight.as_ref().and_then(|_| dataset.targets.pop());
     let mut rows =
         Rows::new((dataset, schema), &learner, arguments.input.scale)?.weighted(weights, arguments.method)?;
+    let learner = rows.in_units(learner, arguments.tol);
     seconds.read = clock.elapsed().as_secs_f64();
     let (count, columns) = (rows.dataset.nrows(), rows.dataset.features.ncols());
     learner.check(Shape { rows: count, columns, targets: rows.targets() }, session)?;
@@ -196,7 +197,13 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
             Some(open) => rows.choose(&learner, open, arguments.holdout, session)?,
             None => None,
         };
-        let learner = chosen.as_ref().map_or(learner, |chosen| chosen.learner.clone());
+        let learner = match &chosen {
+            Some(chosen) => chosen.learner.clone(),
+            None if settings::open(arguments).is_some() => {
+                rows.feasible(learner, arguments.holdout, session)?
+            }
+            None => learner,
+        };
         seconds.choice = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let holdout = rows.hold_out(&learner, arguments.holdout, session)?;
@@ -208,6 +215,7 @@ fn in_memory(arguments: &Fit, learner: AnyLearner, session: &Session<'_>) -> Res
             notes.push(format!("held-out error not available: {reason}"));
             None
         });
+        notes.extend(holdout.as_ref().and_then(|held_out| held_out.note.clone()));
         // The values learnt without the held-out rows are close to those for all rows.
         let near = holdout.as_ref().and_then(|held_out| learner.continued(&held_out.facts));
         let mut fitted = near.as_ref().unwrap_or(&learner).train(&problem, session)?;
@@ -284,6 +292,11 @@ fn finish(
             ));
         }
         _ => {}
+    }
+    if facts.read::<usize>("support_vectors") == Some(0) {
+        output::warn(
+            "no row is a support vector, so the model predicts a constant; use a smaller --epsilon or a larger --C",
+        );
     }
     let chosen = outcome.chosen.as_ref().map(|chosen| Choice::new(chosen, model.outputs.len()));
     if let Some(warning) = chosen.as_ref().and_then(Choice::warning) {

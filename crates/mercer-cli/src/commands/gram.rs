@@ -34,6 +34,7 @@ struct Document {
 pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
     let inputs = [Some(&arguments.data), arguments.other.as_ref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().map(|path| &**path).collect();
+    let format = format(&arguments.output)?;
     output::check_output(&arguments.output, &inputs)?;
     progress::listen();
     let kernel = settings::kernel(&arguments.kernel, None)?;
@@ -59,14 +60,14 @@ pub fn run(arguments: &GramArguments) -> Result<(), Failure> {
             let entries = job.single(&session)?;
             progress::check_device()?;
             let seconds = clock.elapsed().as_secs_f64();
-            write(&arguments.output, shape, &entries)?;
+            write((&arguments.output, format), shape, &entries)?;
             Ok::<_, Failure>(seconds)
         }
         Precision::Double => {
             let entries = job.double(&session)?;
             progress::check_device()?;
             let seconds = clock.elapsed().as_secs_f64();
-            write(&arguments.output, shape, &entries)?;
+            write((&arguments.output, format), shape, &entries)?;
             Ok(seconds)
         }
     })?;
@@ -117,11 +118,39 @@ fn read(arguments: &GramArguments) -> Result<(Vec<String>, Samples, Option<Sampl
     Ok((names, dataset.features, columns))
 }
 
-fn write<T: Real>(path: &Path, shape: (usize, usize), entries: &[T]) -> Result<(), Failure> {
+/// The format of a matrix file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Format {
+    Npy,
+    Csv,
+}
+
+/// The format that the ending of a file names.
+fn format(path: &Path) -> Result<Format, Failure> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    // Devices and pipes have no ending.
+    let is_special = path.exists() && !path.is_file();
+    match ending.as_deref() {
+        Some("csv") => Ok(Format::Csv),
+        Some("npy") => Ok(Format::Npy),
+        _ if is_special => Ok(Format::Npy),
+        _ => {
+            let path = path.display();
+            let message = format!("{path}: a matrix is written to a file whose ending must be .npy or .csv");
+            Err(Failure::usage(message))
+        }
+    }
+}
+
+fn write<T: Real>(
+    (path, format): (&Path, Format),
+    shape: (usize, usize),
+    entries: &[T],
+) -> Result<(), Failure> {
     if progress::interrupted() {
         return Err(Failure::interrupted());
     }
-    if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("csv")) {
+    if format == Format::Npy {
         return Ok(data::write_npy(path, shape.0, shape.1, entries)?);
     }
     Ok(data::write_atomically(path, |file| {

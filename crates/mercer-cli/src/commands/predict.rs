@@ -15,6 +15,7 @@ use crate::args::Predict;
 use crate::describe;
 use crate::device;
 use crate::failure::Failure;
+use crate::input;
 use crate::output;
 use crate::progress::{self, Progress};
 use crate::score::{Errors, Score};
@@ -64,6 +65,7 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         threads,
         session: &session,
         rows: 0,
+        clipped: 0,
         extra: Extra::of(arguments, &model)?,
         spread: Spread::of(arguments, &model)?,
         score: Score::of(&model),
@@ -90,6 +92,9 @@ pub fn run(arguments: &Predict) -> Result<(), Failure> {
         }
     }
     watch.finish();
+    if let Some(note) = input::clipped(run.clipped, "row") {
+        output::note(&arguments.common, &note);
+    }
     let document = Document {
         model: arguments.model.display().to_string(),
         data: arguments.data.display().to_string(),
@@ -141,6 +146,8 @@ struct Run<'a> {
     threads: Option<usize>,
     session: &'a Session<'a>,
     rows: usize,
+    /// Rows that were clipped.
+    clipped: usize,
     extra: Extra,
     spread: Spread,
     score: Score<'a>,
@@ -271,6 +278,7 @@ impl Run<'_> {
             progress::check_device()?;
             self.score(&chunk, &predictions, deviations.as_ref());
             self.rows += chunk.nrows();
+            self.clipped += self.model.clipped_rows(&chunk.features)?;
             let shares = match self.extra {
                 Extra::Probabilities => self.model.probabilities(&predictions),
                 Extra::Nothing | Extra::Decisions => None,

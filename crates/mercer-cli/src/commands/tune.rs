@@ -5,7 +5,7 @@ use std::time::Instant;
 use mercer::data::{self, Passes};
 use mercer::learn::search::{Axis, Criterion, Measure, Trial, Trials, Tunable};
 use mercer::learn::{AnyLearner, Inputs, Learner, Lift, Problem, Ridge};
-use mercer::model::{Facts, Model};
+use mercer::model::{Facts, Method, Model};
 use mercer::pool;
 use mercer::select::{self, Tuned};
 use mercer::session::Session;
@@ -41,6 +41,8 @@ struct Document<'a> {
     measure: &'static str,
     /// The score of the best trial, in the units of the measure: an RMSE, an accuracy.
     score: f64,
+    /// The score of the best constant prediction on the same rows, if it is known.
+    baseline: Option<f64>,
     /// The errors of the tuned model on rows held out from the search.
     held_out: Option<Vec<Errors>>,
     trials: &'a Trials,
@@ -56,6 +58,7 @@ struct Outcome {
     /// The learner with the best hyper-parameters.
     learner: AnyLearner,
     score: f64,
+    baseline: Option<f64>,
     trials: Trials,
     warnings: Vec<String>,
     measure: Measure,
@@ -108,6 +111,7 @@ fn finish(
     let Outcome { mut model, score, mut trials, warnings, measure, criterion, held_out, .. } = outcome;
     let Outcome { source, rows: (rows, searched), figure, lines: more, notes, .. } = outcome;
     let score = measure.figure(score);
+    let baseline = outcome.baseline.map(|baseline| measure.figure(baseline));
     for trial in &mut trials.rows {
         trial.score = trial.score.map(|score| measure.figure(score));
         trial.error = trial.error.filter(|_| measure != Measure::SquaredError);
@@ -139,6 +143,7 @@ fn finish(
         criterion: criterion.name(),
         measure: measure.figure_name(),
         score,
+        baseline,
         held_out,
         trials: &trials,
         warnings: &warnings,
@@ -147,6 +152,12 @@ fn finish(
         model: arguments.output.display().to_string(),
     };
     document.held_out.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
+    document
+        .held_out
+        .iter()
+        .flatten()
+        .filter_map(Errors::worse_than_mean)
+        .for_each(|text| output::warn(&text));
     let mut lines = vec![("data", format!("{source}: {rows} rows"))];
     lines.extend(notes.into_iter().map(|note| ("", note)));
     lines.extend(table(&trials, measure, arguments.common.verbose).into_iter().map(|row| ("", row)));
@@ -155,7 +166,7 @@ fn finish(
     for name in ["lambda", "C", "nu", "epsilon"] {
         lines.extend(model.settings.number_of(name, 0).map(|value| (name, short(value))));
     }
-    lines.push(("score", score_line(&document, searched)));
+    lines.push(("score", score_line(&document, measure, criterion.on(arguments.folds()), searched)));
     for errors in document.held_out.iter().flatten() {
         let name = if model.outputs.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));
@@ -191,11 +202,21 @@ impl Searcher<'_> {
         let rows = Rows::new((dataset, schema), &learner, arguments.input.scale)?;
         let (all, mut notes) = rows.problem()?;
         let searched = rows.training(arguments.outer, session)?;
+        learner = rows.in_units(learner, None);
+        if let (AnyLearner::Svm(svm), Method::Svr, None) =
+            (&mut learner, arguments.method, &arguments.epsilon)
+            && let Some(epsilon) = select::tube(&searched, session)?
+        {
+            svm.machine = svm.machine.with_second(epsilon);
+        }
         let criterion = arguments.criterion(false);
         let mut outcome = self.search(learner, (&searched, &all), criterion, session)?;
         outcome.source = rows.dataset.source.clone();
         match rows.hold_out(&outcome.learner, arguments.outer, session)? {
-            Ok(held_out) => outcome.held_out = held_out.map(|held_out| held_out.errors),
+            Ok(held_out) => {
+                notes.extend(held_out.as_ref().and_then(|held_out| held_out.note.clone()));
+                outcome.held_out = held_out.map(|held_out| held_out.errors);
+            }
             Err(reason) => notes.push(format!("no held-out score: {reason}")),
         }
         if outcome.held_out.is_none() && arguments.outer > 0.0 {
@@ -261,6 +282,7 @@ impl Searcher<'_> {
             }
             _ => Err(Failure::usage("lms has nothing to tune")),
         }?;
+        let learner = feasible(learner, &[searched, all])?;
         let fitted = fitted.map_or_else(|| learner.train(all, session), Ok)?;
         let unseen = match &searched.inputs {
             Inputs::Stream(passes) => passes.survey().held_out.count() as usize,
@@ -289,6 +311,7 @@ impl Searcher<'_> {
             model,
             learner,
             score,
+            baseline: select::baseline(measure, searched),
             trials,
             warnings,
             measure,
@@ -341,10 +364,37 @@ impl Searcher<'_> {
     }
 }
 
-fn score_line(document: &Document<'_>, searched: usize) -> String {
-    let Document { measure, score, criterion, .. } = document;
+/// The learner with ν no larger than what is feasible for each problem, of which the search saw folds only.
+fn feasible(learner: AnyLearner, problems: &[&Problem<'_>]) -> Result<AnyLearner, Failure> {
+    let AnyLearner::Svm(mut svm) = learner else { return Ok(learner) };
+    for problem in problems {
+        svm = svm.feasible(problem)?;
+    }
+    Ok(svm.into())
+}
+
+fn score_line(document: &Document<'_>, measure: Measure, criterion: String, searched: usize) -> String {
     let tried = document.trials.rows.len();
-    format!("{measure} {score:.6} by {criterion} on {searched} rows, best of {tried} tried")
+    let rows = format!("by {criterion} on {searched} rows, best of {tried} tried");
+    let figure = |score: f64| output::number(score, 6);
+    let score = document.score;
+    if measure == Measure::Consistency {
+        return match score > 0.0 {
+            true => {
+                format!("no width rejects few enough of the rows left out: {} too many {rows}", figure(score))
+            }
+            false => format!("the narrowest kernel that rejects few enough of the rows left out {rows}"),
+        };
+    }
+    let constant = match (measure, document.baseline) {
+        (_, None) => String::new(),
+        (Measure::SquaredError, Some(baseline)) => format!("; predicting the mean: {}", figure(baseline)),
+        (Measure::LogLoss, Some(baseline)) => {
+            format!("; predicting the class frequencies: {}", figure(baseline))
+        }
+        (_, Some(baseline)) => format!("; predicting the most frequent class: {}", figure(baseline)),
+    };
+    format!("{} {} {rows}{constant}", document.measure, figure(score))
 }
 
 /// The best trials, or all of them in order.
@@ -366,7 +416,7 @@ fn table(trials: &Trials, measure: Measure, all: bool) -> Vec<String> {
     for trial in rows {
         let numbers = trial.values.iter().chain([&trial.setting]).take(trials.names.len());
         let numbers: String = numbers.map(|value| format!("{:>12}", short(*value))).collect();
-        let score = trial.score.map_or("none".into(), |score| format!("{score:.6}"));
+        let score = trial.score.map_or("none".into(), |score| output::number(score, 6));
         out.push(format!("{numbers} {score:>12}"));
     }
     out

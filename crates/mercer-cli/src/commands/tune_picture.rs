@@ -67,10 +67,7 @@ pub fn figure(
         }
     });
     let parameter = trials.names[place].clone();
-    let ends = match parameter.as_str() {
-        "gamma" => ["← bias", "variance →"],
-        _ => ["← variance", "bias →"],
-    };
+    let ends = ends(&parameter);
     let others: Vec<&str> = drawn.iter().skip(1).map(|&place| trials.names[place].as_str()).collect();
     let validation_name = match others.as_slice() {
         [] => "error on rows left out".to_owned(),
@@ -85,11 +82,20 @@ pub fn figure(
         validation_name,
         training,
         best: chosen,
-        ends: Some(ends.map(String::from)),
+        ends: ends.map(|ends| ends.map(String::from)),
         parameter,
         map,
     };
     Ok(figure.figure()?)
+}
+
+/// What lies beyond the ends of a hyper-parameter's axis, if that is known. Numbered names are those of the kind.
+fn ends(parameter: &str) -> Option<[&'static str; 2]> {
+    match parameter.trim_end_matches(|c: char| c == '_' || c.is_ascii_digit()) {
+        "gamma" | "C" | "degree" => Some(["← bias", "variance →"]),
+        "sigma" | "length" | "radius" | "lambda" | "k" | "nu" | "epsilon" => Some(["← variance", "bias →"]),
+        _ => None,
+    }
 }
 
 /// The training error of a fit at each trial; if there are many, at some of them.
@@ -114,4 +120,20 @@ pub fn training_errors(
         errors[place] = Some((squares / fitted.entries().len() as f64).sqrt());
     }
     Ok(errors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends;
+
+    #[test]
+    fn models_are_flexible_at_the_end_that_suits_the_hyper_parameter() {
+        for flexible in ["gamma", "C", "degree", "gamma_2"] {
+            assert_eq!(ends(flexible), Some(["← bias", "variance →"]), "{flexible}");
+        }
+        for smooth in ["sigma", "sigma_1", "lambda", "k", "nu"] {
+            assert_eq!(ends(smooth), Some(["← variance", "bias →"]), "{smooth}");
+        }
+        assert_eq!(ends("value"), None);
+    }
 }

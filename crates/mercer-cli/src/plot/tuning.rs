@@ -218,13 +218,17 @@ fn chosen() -> Dot {
     Dot::ring(5.5, Stroke::new(INK, 1.8)).shown_as('◎')
 }
 
-/// The highest error shown: the upper quartile is at two thirds of the way to it from the lowest.
+/// The highest error shown: the upper quartile is at two thirds of the way to it from the lowest, for a few errors at one
+/// third.
 fn ceiling(errors: &[f64]) -> f64 {
     let mut sorted = errors.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (Some(low), Some(high)) = (sorted.first(), sorted.last()) else { return 0.0 };
-    let upper = sorted[sorted.len() * 3 / 4];
-    let top = low + 1.5 * (upper - low).max(0.1 * low.abs());
+    let (place, factor) = match sorted.len() {
+        few @ 3..=7 => ((few - 1) * 3 / 4, 3.0),
+        many => (many * 3 / 4, 1.5),
+    };
+    let top = low + factor * (sorted[place] - low).max(0.1 * low.abs());
     if *high <= low + 1.3 * (top - low) { *high } else { top }
 }
 
@@ -239,5 +243,6 @@ mod tests {
         assert!(top > 0.9 && top < 5.0, "{top}");
         assert_eq!(ceiling(&[0.4, 0.5, 0.6]), 0.6, "nothing is cut where nothing is far away");
         assert_eq!(ceiling(&[2.0]), 2.0);
+        assert_eq!(ceiling(&[2.0, 1.0, 1e6]), 4.0, "also among a few");
     }
 }

@@ -181,6 +181,14 @@ impl Errors {
         }
     }
 
+    /// The warning about a regression whose errors are larger than those of predicting the mean.
+    pub fn worse_than_mean(&self) -> Option<String> {
+        match self {
+            Self::Numbers(errors) => errors.worse_than_mean(),
+            Self::Classes(_) | Self::Inliers(_) => None,
+        }
+    }
+
     /// Tables as text; empty for a regression.
     pub fn tables(&self) -> Vec<(&'static str, String)> {
         match self {

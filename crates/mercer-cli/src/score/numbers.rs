@@ -3,6 +3,8 @@
 use mercer::model::GaussianProcess;
 use serde::Serialize;
 
+use crate::output::number;
+
 /// Sums for the errors of one output.
 #[derive(Debug, Clone, Default)]
 pub struct Moments {
@@ -107,10 +109,22 @@ impl Moments {
 }
 
 impl NumberErrors {
+    /// The warning that the errors are larger than those of predicting the mean.
+    pub fn worse_than_mean(&self) -> Option<String> {
+        (self.rmse > self.baseline_rmse).then(|| {
+            format!(
+                "{} is predicted no better than by its mean (RMSE {}, against {}); check the columns and the target",
+                self.target,
+                number(self.rmse, 6),
+                number(self.baseline_rmse, 6)
+            )
+        })
+    }
+
     /// One line of text.
     pub fn line(&self) -> String {
         let r2 = self.r2.map_or_else(|| "undefined (all targets are equal)".into(), |r2| format!("{r2:.4}"));
-        let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {mae:.6}, "));
+        let mae = self.mae.map_or_else(String::new, |mae| format!("MAE {}, ", number(mae, 6)));
         let density = self.density.as_ref().map_or_else(String::new, |density| {
             let DensityErrors { nlpd, coverage_50, coverage_90, coverage_95 } = density;
             format!(
@@ -121,8 +135,10 @@ impl NumberErrors {
             )
         });
         format!(
-            "RMSE {:.6}, {mae}R² {r2} on {} rows; predicting the mean: RMSE {:.6}{density}",
-            self.rmse, self.rows, self.baseline_rmse
+            "RMSE {}, {mae}R² {r2} on {} rows; predicting the mean: RMSE {}{density}",
+            number(self.rmse, 6),
+            self.rows,
+            number(self.baseline_rmse, 6)
         )
     }
 }
@@ -147,6 +163,17 @@ mod tests {
     }
 
     #[test]
+    fn errors_of_small_and_huge_targets_have_digits() {
+        for (unit, shown) in [(1e-9, "RMSE 1.290994e-9"), (1.0, "RMSE 1.290994,"), (1e30, "RMSE 1.290994e30")]
+        {
+            let mut score = Moments::default();
+            [(1.0, 2.0), (2.0, 2.0), (6.0, 4.0)].iter().for_each(|(y, f)| score.add(y * unit, f * unit));
+            let line = score.errors("y").unwrap().line();
+            assert!(line.starts_with(shown), "{line}");
+        }
+    }
+
+    #[test]
     fn densities_of_standard_deviations() {
         let mut score = Moments::default();
         for (y, f, deviation) in [(0.0, 0.0, 1.0), (2.0, 0.0, 2.0), (3.0, 0.0, 1.0), (1.8, 0.0, 1.0)] {
@@ -159,6 +186,16 @@ mod tests {
         let squares = (0.0 + 1.0 + 9.0 + 3.24) / 4.0;
         let expected = 0.5 * squares + 0.25 * 2.0f64.ln() + 0.5 * (2.0 * std::f64::consts::PI).ln();
         assert!((density.nlpd - expected).abs() < 1e-15);
+    }
+
+    #[test]
+    fn errors_above_those_of_the_mean_are_told() {
+        for (f, is_worse) in [(2.0, false), (9.0, true)] {
+            let mut score = Moments::default();
+            [1.0, 2.0, 3.0].iter().for_each(|y| score.add(*y, f));
+            let warning = score.errors("y").unwrap().worse_than_mean();
+            assert_eq!(warning.is_some_and(|text| text.contains("no better than by its mean")), is_worse);
+        }
     }
 
     #[test]

@@ -220,3 +220,97 @@ fn few_rows_have_plain_defaults_and_a_note() {
     let report = bench.ok(&["fit", "svc", "rare.csv", "--target", "y", "-o", "m.mercer"]);
     assert!(report.contains("too few rows of each class"), "{report}");
 }
+
+/// The table with the target multiplied by a factor.
+fn scaled(rows: usize, factor: f64) -> String {
+    let scale = |line: &str| {
+        let (features, y) = line.rsplit_once(',').unwrap();
+        format!("{features},{}\n", y.parse::<f64>().map_or("y".to_owned(), |y| (factor * y).to_string()))
+    };
+    table(rows).lines().map(scale).collect()
+}
+
+#[test]
+fn the_unit_of_the_target_does_not_matter() {
+    let bench = Bench::new();
+    for method in ["svr", "nu-svr"] {
+        for factor in [1.0, 1e-6, 1e7] {
+            bench.write("d.csv", scaled(120, factor));
+            let r2 = number(&fit(&bench, method, &[])["holdout"][0]["r2"]);
+            assert!(r2 > 0.95, "{method} {factor}: {r2}");
+        }
+        bench.write("d.csv", scaled(120, 1e-6));
+        let tuned = ["tune", method, "d.csv", "--target", "y", "--points", "3", "--json", "-o", "t.mercer"];
+        let tuned: Value = serde_json::from_str(&bench.ok(&tuned)).unwrap();
+        assert!(number(&tuned["held_out"][0]["r2"]) > 0.95, "{method}: {}", tuned["held_out"]);
+    }
+    let plain = ["fit", "svr", "d.csv", "--target", "y", "--no-tune", "-o", "m.mercer"];
+    let warning = String::from_utf8(bench.run(&plain).stderr).unwrap();
+    assert!(warning.contains("no row is a support vector"), "{warning}");
+}
+
+/// One class in twenty rows at random places, and as many rows of others as asked.
+fn rare(of_rare: usize) -> String {
+    let row = |i: usize| {
+        let (a, b) = ((i as f64 * 0.618_034).fract(), (i as f64 * 0.754_878).fract());
+        let kind = if i % (120 / of_rare) == 5 {
+            "rare"
+        } else if a > 0.5 {
+            "over"
+        } else {
+            "under"
+        };
+        format!("{a},{b},{kind}\n")
+    };
+    "a,b,kind\n".to_owned() + &(0..120).map(row).collect::<String>()
+}
+
+#[test]
+fn a_chosen_nu_is_feasible() {
+    let bench = Bench::new();
+    for of_rare in [1, 4, 10] {
+        bench.write("w.csv", rare(of_rare));
+        for seed in ["0", "1", "2", "3"] {
+            let report = fit(&bench, "nu-svc", &["--seed", seed]);
+            assert!(report["holdout"][0]["accuracy"].is_number(), "{of_rare} {seed}: {}", report["notes"]);
+        }
+        bench.ok(&["tune", "nu-svc", "w.csv", "--target", "kind", "--points", "2", "-o", "t.mercer"]);
+    }
+}
+
+#[test]
+fn a_class_of_one_row_is_never_held_out() {
+    let bench = Bench::new();
+    bench.write("w.csv", rare(1));
+    for method in ["svc", "nu-svc", "logistic"] {
+        for seed in ["0", "1", "2", "3", "4", "5"] {
+            let report = fit(&bench, method, &["--seed", seed]);
+            assert!(report["holdout"][0]["accuracy"].is_number(), "{method} {seed}: {}", report["notes"]);
+            let notes = report["notes"].to_string();
+            assert!(notes.contains("class rare has only 1 row"), "{method}: {notes}");
+        }
+    }
+    bench.ok(&["tune", "svc", "w.csv", "--target", "kind", "--points", "2", "-o", "t.mercer"]);
+}
+
+#[test]
+fn rows_below_the_training_range_are_clipped_to_the_domain_of_the_kernel() {
+    let bench = bench();
+    let data = "a,b,y\n".to_owned()
+        + &(0..60).map(|i| format!("{},{},{}\n", i, (i * 37) % 61, i % 7)).collect::<String>();
+    bench.write("d.csv", data);
+    for kernel in ["chi2", "spline"] {
+        let flags = ["--kernel", kernel, "--scale", "minmax", "--holdout", "0.4", "--seed", "2"];
+        let notes = fit(&bench, "ridge", &flags)["notes"].to_string();
+        assert!(notes.contains("clipped to the smallest training values"), "{kernel}: {notes}");
+        bench.write("new.csv", "a,b\n-3,5\n10,20\n0,-1\n0,0\n");
+        let output = bench.run(&["predict", "m.mercer", "new.csv"]);
+        let note = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && note.contains("2 rows clipped"), "{kernel}: {note}");
+        let lines: Vec<String> =
+            String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+        bench.write("clipped.csv", "a,b\n0,5\n10,20\n0,0\n0,0\n");
+        let inside = bench.ok(&["predict", "m.mercer", "clipped.csv"]);
+        assert_eq!(lines, inside.lines().collect::<Vec<_>>(), "{kernel}");
+    }
+}

@@ -190,6 +190,11 @@ fn the_help_of_a_method_shows_what_applies_to_it() {
         }
     }
     assert!(bench.ok(&["tune", "svc", "--help"]).lines().count() < 80);
+    for (method, has, lacks) in [("knn", "--queries", "--lambda "), ("ridge", "--lambda ", "--epochs")] {
+        let help = bench.ok(&["plan", method, "--help"]);
+        assert!(help.contains(has) && !help.contains(lacks) && help.contains("Data:"), "{help}");
+        assert!(help.lines().count() < 80, "{help}");
+    }
 }
 
 #[test]
@@ -404,4 +409,67 @@ fn the_name_of_a_file_may_be_any_bytes() {
     assert!(output.status.success(), "{output:?}");
     let info = bench.command(&["info"]).arg(name).output().unwrap();
     assert!(info.status.success(), "{info:?}");
+}
+
+#[test]
+fn a_file_without_a_header_and_text_that_is_not_utf8_are_named() {
+    let bench = Bench::new();
+    bench.write("plain.csv", "5.1,3.5,1\n4.9,3.0,2\n");
+    let error = bench.fails(2, &["fit", "ridge", "plain.csv", "--target", "y", "-o", "m.mercer"]);
+    assert!(error.contains("no header line was found, so the first line is data"), "{error}");
+    bench.write("latin.csv", b"town,a,y\nK\xf6ln,1,2\nBonn,2,3\n");
+    let error = bench.fails(2, &["fit", "ridge", "latin.csv", "--target", "y", "-o", "m.mercer"]);
+    assert!(error.contains("line 2") && error.contains("the text is not UTF-8"), "{error}");
+}
+
+#[test]
+fn days_are_not_taken_for_row_numbers() {
+    let bench = Bench::new();
+    let rows: String = (0..28).map(|i| format!("2024-02-{:02},{i},{}\n", i + 1, (i * 5) % 7)).collect();
+    bench.write("d.csv", format!("day,n,y\n{rows}"));
+    let report = bench.ok(&["fit", "ridge", "d.csv", "--target", "y", "--dates", "days", "-o", "m.mercer"]);
+    assert!(
+        !report.contains("`day` looks like") && report.contains("`n` looks like row numbers"),
+        "{report}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn hard_links_of_the_input_are_not_overwritten() {
+    let bench = Bench::new();
+    let data = bench.write("d.csv", table(20));
+    std::fs::hard_link(&data, bench.path("link.csv")).unwrap();
+    let error = bench.fails(2, &["fit", "ridge", "d.csv", "--target", "y", "-o", "link.csv"]);
+    assert!(error.contains("would overwrite the input"), "{error}");
+    assert_eq!(bench.read("d.csv"), table(20));
+}
+
+#[test]
+fn the_ending_of_a_matrix_file_names_its_format() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(5));
+    for output in ["K.txt", "K", "-"] {
+        let error = bench.fails(2, &["gram", "d.csv", "--kernel", "linear", "-o", output]);
+        assert!(error.contains("must be .npy or .csv"), "{output}: {error}");
+    }
+    assert_eq!(bench.files(), ["d.csv"]);
+}
+
+#[test]
+fn quiet_commands_print_errors_only() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(20));
+    let fit = ["fit", "svr", "d.csv", "--target", "y", "--epsilon", "100", "-o", "m.mercer"];
+    assert!(String::from_utf8(bench.run(&fit).stderr).unwrap().contains("warning: "));
+    let output = bench.run(&[&fit[..], &["-q"]].concat());
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn the_bare_command_prints_its_help_without_an_error() {
+    let output = Bench::new().run(&[]);
+    let help = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!help.contains("error:") && help.contains("Usage: mercer"), "{help}");
 }

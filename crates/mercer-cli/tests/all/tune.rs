@@ -260,3 +260,37 @@ fn unknowns_of_the_same_name_and_of_each_column_are_distinguished() {
     assert_eq!(each["trials"]["names"], serde_json::json!(["sigma_1", "sigma_2", "lambda"]));
     assert!(each["kernel"].as_str().unwrap().starts_with("rbf(sigma=["), "{}", each["kernel"]);
 }
+
+#[test]
+fn the_inner_score_stands_beside_a_constant_prediction() {
+    let bench = Bench::new();
+    bench.write("d.csv", noisy(60));
+    let report = bench.ok(&["tune", "ridge", "d.csv", "--target", "y", "--folds", "5", "-o", "t.mercer"]);
+    let score = report.lines().find(|line| line.starts_with("score")).unwrap();
+    assert!(
+        score.contains("by 5-fold cross-validation") && score.contains("predicting the mean: "),
+        "{score}"
+    );
+    let report = bench.ok(&["tune", "one-class", "d.csv", "--nu", "0.1", "--points", "3", "-o", "t.mercer"]);
+    assert!(!report.contains("inconsistency -"), "{report}");
+    assert!(report.contains("rejects few enough of the rows left out"), "{report}");
+}
+
+#[test]
+fn neighbours_of_numbers_vote_on_classes() {
+    let bench = Bench::new();
+    let rows: String = (0..60).map(|i| format!("{},{}\n", (i * 37) % 61, i % 3)).collect();
+    bench.write("d.csv", format!("a,y\n{rows}"));
+    let found = tune(&bench, "knn", &["--classify"]);
+    assert_eq!(found["measure"], "accuracy");
+}
+
+#[test]
+fn methods_without_a_search_say_what_to_use() {
+    let bench = Bench::new();
+    bench.write("d.csv", noisy(20));
+    for (method, hint) in [("lms", "mercer fit lms"), ("gp", "mercer fit gp")] {
+        let error = bench.fails(2, &["tune", method, "d.csv", "--target", "y", "-o", "t.mercer"]);
+        assert!(error.contains(hint), "{error}");
+    }
+}

@@ -84,7 +84,14 @@ fn the_search_is_printed_and_drawn() {
     bench.write("d.csv", table(400));
     let base = [&["tune", "ridge"], &DATA[..], &["-o", "m.mercer", "--approx", "nystrom:50"]].concat();
     let text = bench.ok(&[&base[..], &["--plot", "t.svg", "--folds", "3"]].concat());
-    for words in ["50 landmarks", "relative kernel error", "by folds on", "best of", "lambda", "sigma"] {
+    for words in [
+        "50 landmarks",
+        "relative kernel error",
+        "by 5-fold cross-validation on",
+        "best of",
+        "lambda",
+        "sigma",
+    ] {
         assert!(text.contains(words), "`{words}` is not in: {text}");
     }
     assert!(bench.read("t.svg").contains("best:"));

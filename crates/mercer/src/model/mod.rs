@@ -28,6 +28,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{AnySamples, Classes, Matrix, Scaling, Schema};
+use crate::kernel::check::Domain;
 use crate::session::Session;
 
 pub use calibration::{Calibration, Sigmoid, couple};
@@ -159,7 +160,30 @@ impl Model {
         session: &Session<'_>,
     ) -> Result<Matrix<f64>, ModelError> {
         domain::check_samples(samples, self.predictor.ncols(), None)?;
-        self.predictor.predict(&self.scaling.apply(samples.view())?, session)
+        self.predictor.predict(&self.scaled(samples)?.0, session)
+    }
+
+    /// The number of raw samples that are clipped before a prediction: those below the smallest value of a column in
+    /// training, where the kernel needs features of 0 or more and the columns were scaled to [0, 1].
+    ///
+    /// # Errors
+    /// If the samples do not have the model's columns.
+    pub fn clipped_rows(&self, samples: &AnySamples<'_>) -> Result<usize, ModelError> {
+        if !self.clips() {
+            return Ok(0);
+        }
+        domain::check_samples(samples, self.predictor.ncols(), None)?;
+        Ok(self.scaled(samples)?.1)
+    }
+
+    /// The scaled samples, within the orthant where that is the kernel's domain, and how many were outside.
+    fn scaled(&self, samples: &AnySamples<'_>) -> Result<(AnySamples<'static>, usize), ModelError> {
+        let lowest = if self.clips() { 0.0 } else { f64::NEG_INFINITY };
+        Ok(self.scaling.apply_from(samples.view(), lowest)?)
+    }
+
+    fn clips(&self) -> bool {
+        matches!(self.scaling, Scaling::MinMax { .. }) && self.predictor.domain() == Some(Domain::Orthant)
     }
 
     /// The standard deviations of the targets at raw samples, given the model: one row per sample, one column per output.
@@ -174,7 +198,7 @@ impl Model {
     ) -> Result<Matrix<f64>, ModelError> {
         let Predictor::GaussianProcess(process) = &self.predictor else { return Err(ModelError::NoVariance) };
         domain::check_samples(samples, self.predictor.ncols(), None)?;
-        process.deviations(&self.scaling.apply(samples.view())?, true, session)
+        process.deviations(&self.scaled(samples)?.0, true, session)
     }
 
     /// The interpretation of a classifier's outputs.

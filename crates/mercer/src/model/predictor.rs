@@ -2,6 +2,7 @@
 
 use crate::data::{AnySamples, Matrix};
 use crate::kernel::Kernel;
+use crate::kernel::check::Domain;
 use crate::real::Precision;
 use crate::session::Session;
 
@@ -103,6 +104,19 @@ impl Predictor {
             Self::Expansion(expansion) => Some(expansion),
             Self::GaussianProcess(process) => Some(&process.mean),
             _ => None,
+        }
+    }
+
+    /// The domain on which the kernel is proven; `None` if there is no kernel or no proof.
+    #[must_use]
+    pub fn domain(&self) -> Option<Domain> {
+        match self {
+            Self::Expansion(expansion) => expansion.domain,
+            Self::Pairs(pairs) => pairs.domain,
+            Self::GaussianProcess(process) => process.mean.domain,
+            Self::GaussianClasses(classes) => classes.latent.domain,
+            Self::Voted(voted) => voted.domain,
+            Self::Linear(_) | Self::Neighbours(_) => None,
         }
     }
 

@@ -5,5 +5,5 @@ pub mod discover;
 pub mod plan;
 mod tune;
 
-pub use choose::{Choose, Chosen, Open, default_kernel};
+pub use choose::{Choose, Chosen, Open, baseline, default_kernel, tube};
 pub use tune::{Grid, Tune, Tuned, Values};

@@ -122,8 +122,15 @@ impl<L: Tunable> Tune<L> {
             digest.problem(problem);
         }
         let mut scorer = self.learner.scorer(problem, &self.criterion, measure, session)?;
-        let second = self.second_axis(problem)?;
-        self.search((samples, problem.nrows()), second, digest, &mut *scorer, session)
+        let (second, setting) = (self.second_axis(problem)?, self.setting_axis(problem)?);
+        self.search((samples, second, setting), digest, &mut *scorer, session)
+    }
+
+    /// The axis of λ, C, ν or k.
+    fn setting_axis(&self, problem: &Problem<'_>) -> Result<Axis, LearnError> {
+        let shared = self.learner.shared();
+        let usual = if self.shared.is_none() { self.learner.usual_values(problem)? } else { None };
+        shared.axis(self.shared.as_ref().or(usual.as_ref()), problem.nrows())
     }
 
     /// The axis of the second hyper-parameter, where it is searched for.
@@ -134,7 +141,7 @@ impl<L: Tunable> Tune<L> {
             return Err(LearnError::Unsupported("this learner has no second hyper-parameter to search for"));
         }
         let space = match values {
-            Values::Usual => second.usual(baseline(Measure::SquaredError, problem).map_or(1.0, f64::sqrt)),
+            Values::Usual => second.usual(deviation(problem)),
             Values::Within(space) => space.clone(),
         };
         second.axis(Some(&space), problem.nrows()).map(Some)
@@ -227,8 +234,7 @@ impl<L: Tunable> Tune<L> {
     /// The search, on rows of which `samples` are all or a part; `samples` is `None` if the kernel matrix is given.
     fn search(
         &self,
-        (samples, rows): (Option<&AnySamples<'_>>, usize),
-        second: Option<Axis>,
+        (samples, second, setting): (Option<&AnySamples<'_>>, Option<Axis>, Axis),
         digest: Option<Digest>,
         scorer: &mut dyn Scorer,
         session: &Session<'_>,
@@ -251,7 +257,7 @@ impl<L: Tunable> Tune<L> {
         let search = Search {
             strategy: self.strategy.unwrap_or_else(|| Strategy::for_axes(axes.len())),
             axes,
-            setting: self.learner.shared().axis(self.shared.as_ref(), rows)?,
+            setting,
             seed: session.seed(),
         };
         let mut trials = Trials::starting(digest.map(Digest::finish), &search, session)?;
@@ -308,6 +314,11 @@ impl<L: Tunable> Tune<L> {
         kernel.check_columns(samples.ncols())?;
         Ok(self.learner.kernel_admission().decide(kernel, samples)?.warning)
     }
+}
+
+/// The standard deviation of the targets.
+fn deviation(problem: &Problem<'_>) -> f64 {
+    baseline(Measure::SquaredError, problem).map_or(1.0, f64::sqrt)
 }
 
 /// The samples of a problem, some of the rows for a stream; `None` if it has a kernel matrix instead.

@@ -50,6 +50,7 @@ impl Prepared {
         let read = data::read_source(&source, &fit.input.read_options())?;
         let learner = settings::bound(learner, &fit, &read.0.feature_names)?;
         let rows = Rows::new(read, &learner, fit.input.scale)?;
+        let learner = rows.in_units(learner, fit.tol);
         Ok(Self { points, words, learner, rows })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
 use crate::learn::fitted::Fitted;
@@ -108,6 +108,15 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
     fn with_shared(self, value: f64) -> Self {
         let _ = value;
         self
+    }
+
+    /// Its default values for a problem; `None` for those that suit any problem.
+    ///
+    /// # Errors
+    /// If the problem does not suit the learner.
+    fn usual_values(&self, problem: &Problem<'_>) -> Result<Option<SearchSpace>, LearnError> {
+        let _ = problem;
+        Ok(None)
     }
 
     /// A second hyper-parameter in addition to the kernel's, searched with one fit for each of its values: ε or ν of

@@ -21,7 +21,8 @@ pub enum Shared {
     /// eigenvalue of a thousand rows.
     Lambda,
     /// C > 0. A bare `?` is 2⁻⁵ to 2¹⁰: the lower end of the range that Hsu, Chang and Lin recommend (2003), and an
-    /// upper end beyond which machines on noisy data become slow to train without improving.
+    /// upper end beyond which machines on noisy data become slow to train without improving; for a regression 2⁻⁵ to 2⁷, in units
+    /// of the targets' standard deviation.
     Cost,
     /// k, a whole number from 1 to the number of other rows. A bare `?` is 1 to 50.
     Neighbours,

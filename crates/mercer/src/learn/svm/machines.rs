@@ -105,7 +105,13 @@ impl Machines {
         let mut warnings = distinct(self.reports.iter().flat_map(|report| &report.warnings));
         warnings.extend_from_slice(&self.warnings);
         let (iterations, evaluations) = (self.sum(|r| r.iterations), self.sum(|r| r.evaluations));
-        let epsilon = self.epsilon.map(|epsilon| format!(", ε {epsilon:.4}")).unwrap_or_default();
+        let epsilon = self
+            .epsilon
+            .map(|epsilon| match epsilon {
+                0.0 | 1e-3..1e6 => format!(", ε {epsilon:.4}"),
+                _ => format!(", ε {epsilon:.4e}"),
+            })
+            .unwrap_or_default();
         Report {
             status: self.reports.iter().map(|report| report.status).fold(Status::Converged, worst),
             solver: format!(

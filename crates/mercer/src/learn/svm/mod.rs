@@ -48,12 +48,16 @@ use dual::{Labels, Work};
 pub use machine::Machine;
 pub use machines::Machines;
 pub use multiclass::Multiclass;
+use multiclass::Programs;
 pub use probability::density_marks;
 pub use sigmoid::fit_sigmoid;
 use training::Training;
 
 /// Settings that a model file keeps; the kernel is part of the predictor.
 const KEPT: [&str; 6] = ["C", "nu", "epsilon", "tol", "class_weight", "multiclass"];
+
+/// The largest ν to use, relative to the largest feasible one, at which the margin may vanish.
+pub(crate) const FEASIBLE: f64 = 0.95;
 
 /// A support vector machine: its hyper-parameters.
 ///
@@ -144,6 +148,33 @@ impl Svm {
             Lift::Kernel(kernel) => Ok(kernel),
             _ => Err(LearnError::Unsupported("this machine works on a kernel, not on features")),
         }
+    }
+
+    /// The same settings with ν lowered to a little below the largest feasible one where it is not feasible for the classes of a
+    /// problem.
+    ///
+    /// # Errors
+    /// If a machine with ν has no classes, or one without rows.
+    pub fn feasible(mut self, problem: &Problem<'_>) -> Result<Self, LearnError> {
+        let largest = self.largest_nu(problem)?;
+        if let (Some(largest), Machine::NuSvc { nu }) = (largest, &mut self.machine)
+            && *nu > largest
+        {
+            *nu = FEASIBLE * largest;
+        }
+        Ok(self)
+    }
+
+    /// The largest ν that is feasible for every machine of ν-classification on these classes; `None` for other machines.
+    ///
+    /// # Errors
+    /// If the problem has no classes, or a class has no row.
+    pub(crate) fn largest_nu(&self, problem: &Problem<'_>) -> Result<Option<f64>, LearnError> {
+        if !matches!(self.machine, Machine::NuSvc { .. }) {
+            return Ok(None);
+        }
+        let labels = Labels::of(problem, &self.machine)?;
+        Programs::new(&labels, self.multiclass).map(|programs| Some(programs.largest_nu(&labels)))
     }
 
     /// Trains on the kernel itself, and returns the machines in terms of the rows of the problem.

@@ -69,6 +69,18 @@ impl Programs {
         Part { rows: rows.copied().collect(), positive: self.members[i].len() }
     }
 
+    /// The largest ν that is feasible for every program: twice the share of its smaller side.
+    pub fn largest_nu(&self, labels: &Labels<'_>) -> f64 {
+        let weight = |row: &usize| labels.weights.map_or(1.0, |weights| weights[*row]);
+        let largest = |program: usize| {
+            let Part { rows, positive } = self.part(program);
+            let (plus, minus) = rows.split_at(positive);
+            let (p, m) = (plus.iter().map(weight).sum::<f64>(), minus.iter().map(weight).sum::<f64>());
+            2.0 * p.min(m) / (p + m)
+        };
+        (0..self.len()).map(largest).fold(1.0, f64::min)
+    }
+
     /// The result of `solve` for each program, given its rows.
     fn each<R: Send>(
         &self,

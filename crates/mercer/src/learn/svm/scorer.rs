@@ -2,7 +2,7 @@
 
 use crate::data::Matrix;
 use crate::gram::{Gram, Resident};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
 use crate::learn::learner::{Learner, Requires};
@@ -14,11 +14,11 @@ use crate::learn::search::{
 use crate::model::Link;
 use crate::session::Session;
 
-use super::Svm;
 use super::dual::Labels;
 use super::machine::Machine;
 use super::path::Predicted;
 use super::training::Training;
+use super::{FEASIBLE, Svm};
 
 /// Each kernel's matrix is computed once for all folds, pairs of classes and values of C; each machine starts from the one with
 /// the next smaller C.
@@ -37,6 +37,24 @@ impl Tunable for Svm {
 
     fn with_shared(self, value: f64) -> Self {
         Self { machine: self.machine.with_shared(value), ..self }
+    }
+
+    /// C of a regression in units of the targets' standard deviation; ν up to a little below the largest feasible one.
+    fn usual_values(&self, problem: &Problem<'_>) -> Result<Option<SearchSpace>, LearnError> {
+        Ok(match self.machine {
+            Machine::Svr { .. } | Machine::NuSvr { .. } => {
+                let targets = Labels::of(problem, &self.machine)?.targets;
+                let mean = targets.iter().sum::<f64>() / targets.len() as f64;
+                let squares: f64 = targets.iter().map(|y| (y - mean).powi(2)).sum();
+                let deviation = (squares / targets.len() as f64).sqrt();
+                (deviation > 0.0).then(|| SearchSpace::Between(deviation / 32.0, 128.0 * deviation))
+            }
+            Machine::NuSvc { .. } => self.largest_nu(problem)?.map(|largest| {
+                let high = (FEASIBLE * largest).min(0.8);
+                SearchSpace::Between((0.1 * high).min(0.01), high)
+            }),
+            Machine::Svc { .. } | Machine::OneClass { .. } => None,
+        })
     }
 
     fn second(&self) -> Shared {

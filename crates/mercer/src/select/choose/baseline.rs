@@ -1,11 +1,17 @@
 //! The score of the best constant prediction.
 
 use crate::learn::search::Measure;
-use crate::learn::{Problem, Targets};
+use crate::learn::{Inputs, Problem, Targets};
 
 /// The mean of the measure over the rows where the mean of the targets, the shares of the classes or the most frequent
-/// class is predicted everywhere; `None` if there is nothing to predict.
-pub(in crate::select) fn baseline(measure: Measure, problem: &Problem<'_>) -> Option<f64> {
+/// class is predicted everywhere; `None` if there is nothing to predict, or the rows are not all known.
+#[must_use]
+pub fn baseline(measure: Measure, problem: &Problem<'_>) -> Option<f64> {
+    if !matches!(measure, Measure::SquaredError | Measure::LogLoss | Measure::Wrong)
+        || matches!(problem.inputs, Inputs::Stream(_))
+    {
+        return None;
+    }
     let weight = |row: usize| problem.weights().map_or(1.0, |weights| weights[row]);
     let total: f64 = (0..problem.nrows()).map(weight).sum();
     match &problem.targets {

@@ -3,8 +3,11 @@
 use crate::design::Approximation;
 use crate::kernel::{Kernel, SearchSpace};
 use crate::learn::search::{Criterion, Measure, Tunable};
-use crate::learn::svm::{Machine, Svm};
-use crate::learn::{AnyLearner, Inputs, Intercept, LearnError, Learner, Lift, Logistic, Ridge, Targets};
+use crate::learn::svm::{FEASIBLE, Machine, Svm};
+use crate::learn::{
+    AnyLearner, Inputs, Intercept, LearnError, Learner, Lift, Logistic, LogisticSolver, Problem, Ridge,
+    Targets,
+};
 use crate::session::Session;
 
 use super::baseline::baseline;
@@ -27,11 +30,11 @@ const TRIAL_TOL: (f64, f64) = (1e-2, 0.05);
 const NUS: [f64; 8] = [0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05, 0.02];
 
 impl Choose {
-    /// The choice for a fit to `rows` rows.
+    /// The choice for a fit to `rows` rows, those of the problem and others.
     pub(super) fn methods(
         &self,
         drawn: &Drawn,
-        rows: usize,
+        (problem, rows): (&Problem<'_>, usize),
         session: &Session<'_>,
     ) -> Result<Option<Chosen>, LearnError> {
         match &self.learner {
@@ -39,7 +42,7 @@ impl Choose {
             AnyLearner::Logistic(logistic) => self.logistic(logistic, drawn, session).map(Some),
             AnyLearner::Svm(svm) => match svm.machine {
                 Machine::Svc { .. } | Machine::NuSvc { .. } => {
-                    self.classification(svm, drawn, session).map(Some)
+                    self.classification(svm, drawn, problem, session).map(Some)
                 }
                 Machine::Svr { .. } | Machine::NuSvr { .. } => self.regression(svm, drawn, session).map(Some),
                 Machine::OneClass { .. } => self.one_class(svm, drawn, session),
@@ -82,11 +85,10 @@ impl Choose {
         };
         let mut learner = ridge.clone();
         let approximate = match &ridge.lift {
-            Lift::Features(_) => return Ok(None),
             Lift::Approximate { approx, .. } => {
                 approx.features() <= FEW_FEATURES && !is_nearly_all(*approx, drawn)
             }
-            Lift::Kernel(_) | Lift::Auto(_) => false,
+            Lift::Kernel(_) | Lift::Features(_) | Lift::Auto(_) => false,
         };
         if !approximate {
             learner.lift = exact(&ridge.lift);
@@ -123,7 +125,8 @@ impl Choose {
         let drawn = &drawn.first(COARSE)?;
         let class_weight = logistic.class_weight.resolved(drawn.problem().classes())?;
         let learner = logistic.clone().lift(exact(&logistic.lift)).for_trials(drawn.nrows());
-        let learner = learner.class_weight(class_weight);
+        // First-order solvers may take minutes for what Newton's method does in a second.
+        let learner = learner.class_weight(class_weight).solver(LogisticSolver::Newton).max_iter(None);
         let size = self.size(&learner, drawn, session)?;
         let screened = self.screened(&learner.lift, drawn, session)?;
         let (criterion, name) = FIVE_FOLDS;
@@ -143,14 +146,26 @@ impl Choose {
         Ok(chosen_of(learner.into(), (kernel, settings), &best, name, drawn))
     }
 
-    fn classification(&self, svm: &Svm, drawn: &Drawn, session: &Session<'_>) -> Result<Chosen, LearnError> {
+    /// Values of ν are multiplied by a factor where the smallest class makes the larger ones infeasible.
+    fn classification(
+        &self,
+        svm: &Svm,
+        drawn: &Drawn,
+        problem: &Problem<'_>,
+        session: &Session<'_>,
+    ) -> Result<Chosen, LearnError> {
         let class_weight = svm.class_weight.resolved(drawn.problem().classes())?;
         let mut learner = Svm { lift: exact(&svm.lift), probability: false, class_weight, ..svm.clone() };
         learner.solver.tol = learner.solver.tol.max(TRIAL_TOL.0);
         let size = self.size(&learner, drawn, session)?;
         let (criterion, name) = folds(drawn);
         let shared = match svm.machine {
-            Machine::NuSvc { .. } => SearchSpace::OneOf(NUS.to_vec()),
+            Machine::NuSvc { .. } => {
+                // Rare classes have a larger share of the sample.
+                let largest = svm.largest_nu(problem)?.into_iter().chain(svm.largest_nu(&drawn.problem())?);
+                let factor = (FEASIBLE * largest.fold(1.0, f64::min) / NUS[0]).min(1.0);
+                SearchSpace::OneOf(NUS.map(|nu| rounded(factor * nu)).to_vec())
+            }
             _ => SearchSpace::Between(0.1 / size, 1e3 / size),
         };
         let grid = Grid { widths: self.widths(true, drawn, session)?, shared, criterion };
@@ -165,9 +180,7 @@ impl Choose {
         let mut svm = Svm { probability: false, ..given.clone() };
         let mut drawn = drawn.first(drawn.nrows())?;
         if let Machine::Svr { c, .. } = svm.machine {
-            let rows = drawn.nrows() as f64;
-            svm.machine =
-                Machine::Svr { c, epsilon: rounded(3.0 * screened.score.sqrt() * (rows.ln() / rows).sqrt()) };
+            svm.machine = Machine::Svr { c, epsilon: tube(screened.score.sqrt(), drawn.nrows()) };
         } else {
             // Machines with ν have no path along C.
             drawn = drawn.first(COARSE)?;
@@ -184,6 +197,11 @@ impl Choose {
         let best = grid.search(&svm, &drawn, session)?;
         let chosen = Svm { machine: svm.machine, ..given.clone() };
         Ok(self.machine(&chosen, &best, name, &drawn))
+    }
+
+    /// ε for the residuals of ridge regression.
+    pub(super) fn epsilon(&self, drawn: &Drawn, session: &Session<'_>) -> Result<f64, LearnError> {
+        Ok(tube(self.screened(&Lift::default(), drawn, session)?.score.sqrt(), drawn.nrows()))
     }
 
     /// The width alone.
@@ -259,6 +277,11 @@ fn exact(lift: &Lift) -> Lift {
 /// Whether there are nearly as many landmarks as rows in a sample.
 fn is_nearly_all(approx: Approximation, drawn: &Drawn) -> bool {
     2 * approx.features() > drawn.nrows().min(COARSE)
+}
+
+/// Half the width of the tube for residuals of this size: 3τ√(ln n/n) (Cherkassky and Ma 2004).
+fn tube(residual: f64, rows: usize) -> f64 {
+    rounded(3.0 * residual * ((rows as f64).ln() / rows as f64).sqrt())
 }
 
 /// σ and those a factor of 2 either side, written as γ or as σ.

@@ -14,11 +14,12 @@ mod methods;
 
 use crate::kernel::Kernel;
 use crate::learn::search::Measure;
-use crate::learn::{AnyLearner, Gp, LearnError, Problem, Requires};
+use crate::learn::svm::Machine;
+use crate::learn::{AnyLearner, Gp, LearnError, Problem, Requires, Ridge};
 use crate::model::Method;
 use crate::session::Session;
 
-pub(super) use baseline::baseline;
+pub use baseline::baseline;
 use drawn::Drawn;
 
 /// A choice of the settings that a user leaves open, by the errors on held-out rows.
@@ -93,14 +94,44 @@ impl Choose {
     ) -> Result<Option<Chosen>, LearnError> {
         let session = &session.without_checkpoint();
         let Some(drawn) = Drawn::new(problem, session)? else { return Ok(None) };
-        match self.methods(&drawn, rows, session) {
+        match self.methods(&drawn, (problem, rows), session) {
             Err(LearnError::NoScore { .. }) => Ok(None),
             chosen => chosen,
         }
     }
 }
 
+/// Half the width of the tube of support vector regression, ε = 3τ√(ln n/n) for residuals of size τ: those of ridge regression
+/// with a Gaussian kernel, whose width and λ are chosen on a sample; `None` where there are too few rows or they do not differ.
+///
+/// # Errors
+/// As [`Choose::run`].
+pub fn tube(problem: &Problem<'_>, session: &Session<'_>) -> Result<Option<f64>, LearnError> {
+    let choose = Choose { learner: Ridge::default().into(), open: Open::KernelAndPenalty };
+    let session = &session.without_checkpoint();
+    match Drawn::new(problem, session)?.map(|drawn| choose.epsilon(&drawn, session)).transpose() {
+        Err(LearnError::NoScore { .. }) => Ok(None),
+        epsilon => epsilon,
+    }
+}
+
 impl Chosen {
+    /// The same choice with ν [feasible](crate::learn::svm::Svm::feasible) for another problem.
+    ///
+    /// # Errors
+    /// As [`Svm::feasible`](crate::learn::svm::Svm::feasible).
+    pub fn feasible(mut self, problem: &Problem<'_>) -> Result<Self, LearnError> {
+        if let AnyLearner::Svm(svm) = &mut self.learner {
+            *svm = svm.clone().feasible(problem)?;
+            if let Machine::NuSvc { nu } = &mut svm.machine {
+                *nu = grid::rounded(*nu);
+                self.settings.retain(|(name, _)| *name != "nu");
+                self.settings.push(("nu", grid::text(*nu)));
+            }
+        }
+        Ok(self)
+    }
+
     /// Whether the score is no better than that of a constant prediction.
     #[must_use]
     pub fn is_no_better_than_baseline(&self) -> bool {
