@@ -117,9 +117,9 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
         return None if self.solver == "cg" and approx == "auto" else approx
 
     def _check_parameters(self):
-        super()._check_parameters()
         if self.solver not in ("auto", "cg"):
             raise ValueError(f"solver={self.solver!r} needs all rows in memory; use 'auto' with approx, or 'cg'")
+        super()._check_parameters()
         if self.solver == "cg" and self._check_approx() is not None:
             raise ValueError(f"solver='cg' on dask collections is for the kernel as it is; leave approx={self.approx!r} or solver out")
 

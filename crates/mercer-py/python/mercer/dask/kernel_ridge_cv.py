@@ -63,6 +63,8 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
             self._forget()
             if not folds <= found.rows:
                 raise ValueError(f"Cannot have number of splits n_splits={folds} for n_samples={found.rows}")
+            if self.scoring == "r2" and found.rows < 2 * folds:
+                raise ValueError("scoring='r2' needs 2 rows or more in each fold, and there is a fold of 1")
             candidates = self._candidates(found.sample)
             self._choice = candidates[len(candidates) // 2][0]
             self._settle_approx(found)
