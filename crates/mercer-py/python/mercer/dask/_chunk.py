@@ -89,8 +89,6 @@ class Expected:
     targets: int | None
     #: Whether negative weights count as 0.
     clip: bool
-    #: The kernel that is not defined for negative entries of X, else None.
-    positive: str | None
 
 
 class Chunk:
@@ -104,8 +102,6 @@ class Chunk:
         self.X = _matrix(x, expected.dtype)
         if self.X.shape[1] != expected.columns:
             raise ValueError(f"X has {self.X.shape[1]} columns, but the others have {expected.columns}")
-        if expected.positive is not None and ((self.X.data if is_sparse(self.X) else self.X) < 0).any():
-            raise ValueError(f"X contains negative values, for which kernel={expected.positive!r} is not defined")
         y = np.asarray(y)
         self.y = y if expected.targets is None else _targets(y, expected.targets)
         self.weights = None if weights is None else _weights(weights, expected.clip)
@@ -177,6 +173,7 @@ def survey(chunk, seed, capacity, wants_moments, wants_targets):
         raise ValueError("y contains NaN or infinity")
     names, codes = _classes(chunk.y) if classes else (None, None)
     hashes = _native.row_hashes(seed, chunk.partition, n)
+    entries = chunk.X.data if is_sparse(chunk.X) else chunk.X
     found = Survey(
         sizes=[n],
         weight=float(n) if chunk.weights is None else float(chunk.weights.sum()),
@@ -187,6 +184,7 @@ def survey(chunk, seed, capacity, wants_moments, wants_targets):
         target_moments=_target_moments(chunk) if wants_targets else (0, 0.0, 0.0),
         targets=chunk.y if wants_targets else None,
         sample_weights=chunk.weights if wants_targets else None,
+        negative=chunk.partition if (entries < 0).any() else None,
         classes=names,
         counts=None if names is None else np.bincount(codes.ravel(), minlength=len(names)).astype(np.float64),
         weights=None if names is None else np.bincount(codes.ravel(), chunk.weights, minlength=len(names)).astype(np.float64),

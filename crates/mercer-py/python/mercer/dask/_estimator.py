@@ -110,9 +110,8 @@ class DaskEstimator:
         rows = Partitions.of(X, y, sample_weight)
         if classes and rows.y_ndim != 1:
             raise ValueError(f"y must have one dimension, but it has {rows.y_ndim}")
-        targets = None if classes else rows.targets
-        positive = self.kernel if self.__sklearn_tags__().input_tags.positive_only else None
-        return rows, _chunk.Expected(rows.columns, rows.labels, rows.dtype, targets, clip, positive)
+        expected = _chunk.Expected(rows.columns, rows.labels, rows.dtype, None if classes else rows.targets, clip)
+        return rows, expected
 
     def _survey(self, cluster, rows, expected, moments=False, targets=False):
         """A first pass over all rows, for the moments of X or the targets of the sample; keeps the number and the names of the
@@ -126,6 +125,11 @@ class DaskEstimator:
             raise ValueError("X has no rows")
         if found.weight == 0:
             raise ValueError("all rows have a weight of 0")
+        if found.negative is not None and self.__sklearn_tags__().input_tags.positive_only:
+            raise ValueError(
+                f"partition {found.negative} (counted from 0): X contains negative values, for which kernel={self.kernel!r} is "
+                "not defined"
+            )
         self._keep_columns(rows)
         return found
 

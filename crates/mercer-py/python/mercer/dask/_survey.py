@@ -24,6 +24,8 @@ class Survey:
     sample: object
     #: The number, mean and squared deviations of all entries.
     moments: tuple
+    #: The first partition with a negative entry.
+    negative: int | None
     #: The rows of positive weight, and of each of their targets the mean and the sum of squared deviations from it.
     target_moments: tuple
     #: The targets and weights of the sample; None where they are not needed.
@@ -68,6 +70,7 @@ class Survey:
             target_moments=merged_moments(self.target_moments, later.target_moments),
             targets=None if self.targets is None else np.concatenate([self.targets, later.targets]),
             sample_weights=None if self.sample_weights is None else np.concatenate([self.sample_weights, later.sample_weights]),
+            negative=later.negative if self.negative is None else self.negative,
             classes=classes,
             counts=counts,
             weights=weights,
