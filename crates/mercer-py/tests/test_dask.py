@@ -1,5 +1,7 @@
 """Estimators on dask collections: the same bits on any number of workers, and the answers of the estimators in memory."""
 
+import contextlib
+import copy
 import json
 import os
 import pickle
@@ -8,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import mercer
@@ -15,7 +18,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 from mercer import _native
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -48,7 +53,7 @@ def two_workers(cluster, client):
     """A client of a cluster with two workers at least."""
     if len(workers_of(client)) < 2:
         cluster.scale(len(cluster.worker_spec) + 2)
-        client.wait_for_workers(2)
+        client.wait_for_workers(2, timeout=60)
     return client
 
 
@@ -132,7 +137,7 @@ def assert_same(model, expected):
 def test_the_number_of_workers_does_not_matter(cluster, client, data, answers):
     for workers in (2, 4, 7):
         cluster.scale(workers)
-        client.wait_for_workers(workers)
+        client.wait_for_workers(workers, timeout=60)
         for kind in PAIRS:
             assert_same(fitted(kind, data), answers[kind])
 
@@ -144,13 +149,54 @@ def test_a_worker_lost_in_the_middle_does_not_matter(two_workers, data, answers,
     def kill_in_the_middle(self, *arguments):
         calls.append(None)
         if len(calls) == 2:
-            victim = workers_of(client)[0]
+            # The worker that holds most.
+            holds = client.has_what()
+            victim = max(holds, key=lambda worker: len(holds[worker]))
             os.kill(client.run(os.getpid, workers=[victim])[victim], signal.SIGKILL)
         return watch(self, *arguments)
 
     monkeypatch.setattr(Cluster, "_watch", kill_in_the_middle)
     assert_same(fitted(kind, data), answers[kind])
     assert len(calls) >= 2
+
+
+def test_sums_are_added_four_at_a_time_in_one_layer(two_workers, data, monkeypatch):
+    letters = [(letter,) for letter in "abcdefghi"]
+    added = Cluster().reduce("letters", lambda place, topic, letter: letter, letters, lambda *parts: f"({''.join(parts)})")
+    assert added == "((abcd)(efgh)i)"
+    compute, layers = two_workers.compute, []
+
+    def count(values):
+        layers.append(len(values[0].dask.layers))
+        return compute(values)
+
+    monkeypatch.setattr(two_workers, "compute", count)
+    for rows in (50, 10):
+        md.KernelRidge(kernel=KERNEL, approx="fourier:20").fit(*chunked(data[0], data[1], rows=rows))
+    assert len(layers) == 4 and layers[:2] == layers[2:]
+
+
+def test_what_rows_and_targets_are_made_of_is_computed_once(two_workers, data, tmp_path):
+    log = tmp_path / "runs"
+
+    def source(x):
+        with open(log, "a") as file:
+            file.write("x")
+        return np.random.default_rng().standard_normal(x.shape)
+
+    def runs(fit):
+        log.write_text("")
+        fit()
+        return len(log.read_text())
+
+    table = da.zeros((ROWS, 4), chunks=(CHUNK, 4)).map_blocks(source, dtype=float, meta=np.empty((0, 0)))
+    X, y, weights, partitions = table[:, :3], table[:, 0], da.fabs(table[:, 3]), ROWS // CHUNK
+    model = md.KernelRidge(1e-6, kernel="linear", approx="nystrom:3", random_state=0)
+    # Two passes.
+    assert runs(lambda: model.fit(X, y, weights)) == 2 * partitions
+    # Rows and targets of two draws would not have this relation.
+    np.testing.assert_allclose(model.predict(data[0]), data[0][:, 0], rtol=0, atol=1e-6)
+    assert runs(lambda: md.KernelRidge(5.0, kernel=KERNEL, solver="cg").fit(X, y)) == partitions
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -239,6 +285,25 @@ def test_gaussian_processes_learn_on_a_sample_first(two_workers):
     assert facts["learnt_first"]["rows"] == 300
     assert model.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], abs=0.01)
     assert model.noise_ == pytest.approx(0.01, rel=0.2)
+
+
+def test_kernel_objects_are_translated(two_workers, data):
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, ExpSineSquared, WhiteKernel
+
+    settings, rows = {"approx": "nystrom:15", "random_state": 3}, chunked(data[0], data[1])
+    for kernel, text, noise in (
+        (ConstantKernel(2.0, "fixed") * RBF([1.0, 2.0, 3.0], (0.5, 4.0)), "const(value=2)*rbf(sigma=[?0.5..4,?0.5..4,?0.5..4])", None),
+        (RBF(1.0, (0.5, 4.0)) + WhiteKernel(0.1, "fixed"), "rbf(sigma=?0.5..4)", 0.1),
+        (WhiteKernel() + DotProduct(1.0, (0.5, 2.0)), "linear + const(value=?0.25..4)", None),
+    ):
+        found = md.GaussianProcessRegressor(kernel, **settings).fit(*rows)
+        expected = md.GaussianProcessRegressor(text, alpha=noise, **settings).fit(*rows)
+        np.testing.assert_allclose(found.predict(data[0]), expected.predict(data[0]), rtol=0, atol=1e-6)
+        assert found.noise_ == pytest.approx(expected.noise_, rel=1e-6)
+    with pytest.raises(ValueError, match="not both"):
+        md.GaussianProcessRegressor(RBF() + WhiteKernel(), alpha=0.1, **settings).fit(*rows)
+    with pytest.raises(ValueError, match="has no translation"):
+        md.GaussianProcessRegressor(ExpSineSquared(), **settings).fit(*rows)
 
 
 def test_deviations_are_lazy_and_processes_are_files(two_workers, data, tmp_path):
@@ -384,6 +449,34 @@ def test_predictions_are_lazy_and_models_are_files(two_workers, data, tmp_path):
     assert pd.read_csv(tmp_path / "out.csv")["prediction"].tolist() == here.tolist()
 
 
+def test_lazy_predictions_name_what_is_wrong(two_workers, data):
+    X, y = data[0].copy(), data[1]
+    model = fitted("ridge on random features", data)
+    with pytest.raises(ValueError, match="X has 2 features, but KernelRidge is expecting 3"):
+        model.predict(chunked(X[:, :2])[0])
+    X[220, 1] = np.nan
+    with pytest.raises(ValueError, match=r"partition 4 \(counted from 0\): .*NaN"):
+        model.predict(chunked(X)[0]).compute()
+    frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=5)
+    clean = dd.from_pandas(pd.DataFrame(data[0], columns=["a", "b", "c"]).assign(t=y), npartitions=5)
+    model = md.KernelRidge(0.5, kernel=KERNEL, approx="fourier:40").fit(clean[["a", "b", "c"]], clean["t"])
+    with pytest.raises(ValueError, match="must be in the same order"):
+        model.predict(frame[["b", "a", "c"]])
+    with pytest.raises(ValueError, match=r"partition 3 \(counted from 0\): .*NaN"):
+        model.predict(frame).compute()
+
+
+def test_scores_of_chunks_of_unknown_sizes(two_workers, data):
+    X, y, labels, weights = data
+    kept = X[:, 0] > 0
+    for kind, of in (("ridge on landmarks", y), ("logistic", labels)):
+        model = fitted(kind, data)
+        rows, there, w = chunked(X, of, weights)
+        mask = rows[:, 0] > 0
+        expected = model.score(X[kept], of[kept], weights[kept])
+        assert model.score(rows[mask], there[mask], w[mask]) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("approx", ["fourier:40", "nystrom:30"])
 def test_later_rows_are_added_to_the_sums(two_workers, data, approx):
     X, y, _, weights = data
@@ -398,7 +491,13 @@ def test_later_rows_are_added_to_the_sums(two_workers, data, approx):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
     with pytest.raises(ValueError, match="there are 2 features, but the earlier rows have 3"):
         model.partial_fit(*chunked(X[:, :2], y))
-    with pytest.raises(ValueError, match="start again"):
+    # Names of columns must be those of the rows before.
+    table = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]).assign(t=y), npartitions=2)
+    named = md.KernelRidge(0.5, **settings).fit(table[["a", "b", "c"]], table["t"])
+    with pytest.raises(ValueError, match="must be in the same order"):
+        named.partial_fit(table[["b", "a", "c"]], table["t"])
+    assert named.n_samples_seen_ == ROWS
+    with pytest.raises(ValueError, match="begin anew"):
         model.set_params(bias="centred").partial_fit(*chunked(X, y))
 
 
@@ -428,7 +527,112 @@ def test_errors_name_the_partition(two_workers, data, kind):
         estimator(kind).fit(wide, chunked(y)[0])
 
 
-def test_mismatched_partitions_are_refused(two_workers, data):
+def test_columns_and_labels_of_each_partition_are_checked(two_workers, data):
+    X, y, labels, _ = data
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame = dd.from_pandas(table.assign(t=y), npartitions=3)
+
+    def swapped(part, partition_info=None):
+        return part[["b", "a", "c"]] if partition_info["number"] == 1 else part
+
+    swap = frame[["a", "b", "c"]].map_partitions(swapped, meta=table.iloc[:0], enforce_metadata=False)
+    model = md.KernelRidge(kernel=KERNEL, approx="fourier:20")
+    with pytest.raises(ValueError, match=r"partition 1 \(counted from 0\): X has the columns \['b', 'a', 'c'\]"):
+        model.fit(swap, frame["t"])
+    with pytest.raises(TypeError, match="dates or durations in column 'when'"):
+        model.fit(dd.from_pandas(table.assign(when=pd.Timestamp(0)), npartitions=3), frame["t"])
+    for missing in (None, pd.NA, np.nan):
+        some = labels.astype(object)
+        some[220] = missing
+        with pytest.raises(ValueError, match=r"partition 4 \(counted from 0\): y contains missing labels"):
+            md.SVC(kernel=KERNEL, approx="fourier:20").fit(*chunked(X, some))
+
+
+def test_more_than_twenty_classes_are_classes(two_workers, data):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = md.KernelLogisticRegression(kernel=KERNEL, approx="fourier:4", max_iter=1)
+        model.fit(*chunked(data[0], np.arange(ROWS) % 26))
+    assert len(model.classes_) == 26 and not [w for w in caught if "unique classes" in str(w.message)]
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_a_fit_that_fails_leaves_nothing(two_workers, data, kind, monkeypatch):
+    model, rows = estimator(kind), chunked(data[0])[0]
+    methods = [name for name in ("predict", "decision_function", "predict_proba") if hasattr(model, name)]
+    watch, calls = Cluster._watch, []
+
+    def fail(self, *arguments):
+        calls.append(None)
+        if len(calls) == 2:
+            raise RuntimeError("in the second pass")
+        return watch(self, *arguments)
+
+    before = dict(vars(model))
+    with monkeypatch.context() as patch:
+        patch.setattr(Cluster, "_watch", fail)
+        with pytest.raises(RuntimeError, match="in the second pass"):
+            model.fit(*chunked(data[0], targets(kind, data)))
+    assert vars(model) == before
+    for method in methods:
+        for X in (rows, data[0]):
+            with pytest.raises(NotFittedError):
+                getattr(model, method)(X)
+    # One that is fitted stays so.
+    expected = numbers(model.fit(*chunked(data[0], targets(kind, data), data[3])))
+    with pytest.raises(ValueError, match="X has no columns"):
+        model.fit(rows[:, :0], chunked(targets(kind, data))[0])
+    broken = da.where(da.arange(ROWS, chunks=CHUNK)[:, None] == 70, np.nan, rows)
+    with pytest.raises(ValueError, match="partition 1 "):
+        model.fit(broken, chunked(targets(kind, data))[0])
+    assert_same(model, expected)
+
+
+def test_an_interrupted_solver_lets_go_of_the_cluster(two_workers, data, monkeypatch):
+    watch, calls, before = Cluster._watch, [], set(two_workers.futures)
+
+    def interrupt(self, *arguments):
+        calls.append(None)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return watch(self, *arguments)
+
+    def left():
+        solvers = names_of_threads().count("mercer") if sys.platform.startswith("linux") else 0
+        return set(two_workers.futures) - before, solvers
+
+    monkeypatch.setattr(Cluster, "_watch", interrupt)
+    # What was raised, which is kept here, refers to the frames of the fit.
+    with pytest.raises(KeyboardInterrupt) as raised:
+        estimator("ridge by conjugate gradients").fit(*chunked(data[0], data[1]))
+    assert raised.tb is not None
+    for _ in range(200):
+        if left() == (set(), 0):
+            break
+        time.sleep(0.1)
+    assert left() == (set(), 0)
+
+
+def test_the_seed_is_drawn_once(two_workers, data):
+    settings = {"kernel": KERNEL, "approx": "fourier:40"}
+    model = md.KernelRidge(0.5, **settings, random_state=np.random.RandomState(0)).fit(*chunked(data[0], data[1]))
+    expected = mercer.KernelRidge(0.5, **settings, random_state=np.random.RandomState(0)).fit(data[0], data[1])
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=0, atol=1e-10 * np.abs(expected.coef_).max())
+
+
+def test_defaults_fit_as_they_are(two_workers, data):
+    X, y, labels, _ = data
+    assert md.KernelRidgeCV(random_state=0).fit(*chunked(X, y)).score(*chunked(X, y)) > 0.9
+    assert md.KernelLogisticRegression(random_state=0, tol=0.01).fit(*chunked(X, labels)).approx_ == f"nystrom:{ROWS}"
+    # As many landmarks as rows are the kernel as it is.
+    model = md.KernelRidge(0.5, kernel=KERNEL, device="auto", random_state=0).fit(*chunked(X, y))
+    expected = mercer.KernelRidge(0.5, kernel=KERNEL).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=0, atol=1e-6)
+    with pytest.raises(ValueError, match="compute on the CPU: device='cuda'"):
+        model.set_params(device="cuda").fit(*chunked(X, y))
+
+
+def test_what_does_not_fit_is_refused(two_workers, data):
     X, y, labels, weights = chunked(*data)
     model = md.KernelRidge(kernel=KERNEL, approx="fourier:20")
     with pytest.raises(TypeError, match="X must be a dask array or data frame"):
@@ -442,13 +646,15 @@ def test_mismatched_partitions_are_refused(two_workers, data):
     with pytest.raises(ValueError, match="all rows have a weight of 0"):
         model.fit(X, y, 0 * weights)
     with pytest.raises(ValueError, match="needs features of the kernel"):
-        md.KernelRidge(kernel=KERNEL).fit(X, y)
-    with pytest.raises(ValueError, match="uses the exact kernel for 350 rows"):
-        md.KernelRidge(kernel=KERNEL, approx="auto").fit(X, y)
+        md.KernelRidge(kernel=KERNEL, approx=None).fit(X, y)
+    with pytest.raises(ValueError, match="must be one of the language"):
+        md.KernelRidge(kernel=np.dot).fit(X, y)
     with pytest.raises(ValueError, match="solver='cholesky' needs all rows"):
         md.KernelRidge(kernel=KERNEL, solver="cholesky").fit(X, y)
     with pytest.raises(ValueError, match="cv must be"):
         md.KernelRidgeCV(approx="fourier:20", cv="gcv").fit(X, y)
+    with pytest.raises(ValueError, match="needs 2 rows or more in each fold"):
+        md.KernelRidgeCV(approx="fourier:20", cv=200, scoring="r2").fit(X, y)
     with pytest.raises(ValueError, match="two classes or more"):
         md.SVC(approx="fourier:20").fit(X, da.zeros(ROWS, chunks=CHUNK, dtype=int))
     with pytest.raises(ValueError, match="Unknown label type"):
@@ -464,8 +670,20 @@ def test_parameters(two_workers):
     assert model.get_params()["client"] is two_workers and model.alpha == 2.0
     copied = clone(model)
     assert copied.client is two_workers and copied.approx == "fourier:10"
+    assert copy.copy(model).client is two_workers
     assert pickle.loads(pickle.dumps(model)).client is None
+    with config_context(enable_metadata_routing=True):
+        routed = clone(model.set_fit_request(sample_weight=True)).get_metadata_routing()
+    assert routed.fit.requests["sample_weight"] is True
     assert set(md.SVC().get_params()) == {*mercer.SVC().get_params(), "client"}
+
+
+def names_of_threads():
+    names = []
+    for task in os.listdir("/proc/self/task"):
+        with contextlib.suppress(FileNotFoundError):  # ended meanwhile
+            names.append(Path(f"/proc/self/task/{task}/comm").read_text().strip())
+    return names
 
 
 def threads_of_mercer(rows):
@@ -473,8 +691,7 @@ def threads_of_mercer(rows):
     job = _chunk.job()
     drawn = mercer.RandomFourierFeatures(KERNEL, 16, random_state=0, n_jobs=job["threads"]).fit(rows)
     drawn.transform(rows)
-    names = [Path(f"/proc/self/task/{task}/comm").read_text() for task in os.listdir("/proc/self/task")]
-    return job["threads"], len({name for name in names if name.startswith("mercer-")})
+    return job["threads"], len({name for name in names_of_threads() if name.startswith("mercer-")})
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted in /proc")
@@ -539,6 +756,10 @@ def test_an_interrupt_cancels_the_work(two_workers, data, monkeypatch):
 def test_progress(two_workers, data, capfd):
     md.KernelRidge(kernel=KERNEL, approx="fourier:20", verbose=1).fit(*chunked(data[0], data[1]))
     assert "mercer: sums" in capfd.readouterr().err
+    md.KernelRidge(kernel=KERNEL, approx="fourier:20", verbose=1).fit(*chunked(data[0], data[1]))
+    # The scheduler keeps topics for good: there is one for all fits.
+    topics = two_workers.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler._broker._topics))
+    assert len([topic for topic in topics if topic.startswith("mercer")]) == 1
 
 
 def test_a_lost_scheduler_is_an_error(data, tmp_path, monkeypatch):
@@ -567,7 +788,14 @@ def test_a_lost_scheduler_is_an_error(data, tmp_path, monkeypatch):
 def test_no_client_is_an_error(data):
     code = "import dask.array as da, mercer.dask as md; x = da.ones((4, 2)); md.KernelRidge(approx='fourier:4').fit(x, x[:, 0])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 1 and "there is no Dask client" in done.stderr
+    assert done.returncode == 1 and "there is no Dask client" in done.stderr and "worker_client" in done.stderr
+
+
+def test_a_closed_client_is_an_error(cluster, data):
+    with Client(cluster, set_as_default=False) as client:
+        pass
+    with pytest.raises(RuntimeError, match="the Dask client is closed"):
+        md.KernelRidge(kernel=KERNEL, approx="fourier:20", client=client).fit(*chunked(data[0], data[1]))
 
 
 def test_without_dask_the_import_names_the_package_to_install():

@@ -13,7 +13,7 @@ from mercer import _native
 from mercer._rows import borrowable
 from mercer.kernel import Kernel
 
-__all__ = ["LearntKernel", "prior_of", "start_kernel", "warn_of_bounds"]
+__all__ = ["LearntKernel", "admit", "prior_of", "start_kernel", "text_of", "warn_of_bounds"]
 
 #: The module whose kernels are translated. It is never imported here: whoever passes one of its objects has imported it.
 _MODULE = "sklearn.gaussian_process.kernels"
@@ -186,16 +186,49 @@ def prior_of(kernel, columns):
     return Object(kernel)
 
 
+def text_of(kernel, columns):
+    """The text of a kernel object on rows of so many columns, with an unknown for each free hyper-parameter, in its bounds; and
+    the sum of its white noise apart from it: 0 where there is none, None where it is free.
+
+    Raises
+    ------
+    ValueError
+        Where the object has no translation.
+    """
+    rest, noises = _without_noise(kernel)
+    try:
+        if rest is None:
+            raise _NoTranslation
+        text = _Translation(columns, np.exp(rest.bounds)).text(rest)
+    except _NoTranslation:
+        raise ValueError(f"kernel={kernel!r} has no translation to a text: write it as a formula") from None
+    free = any(noise.theta.size for noise in noises)
+    return text, None if free else float(sum(noise.noise_level for noise in noises))
+
+
+def _without_noise(kernel):
+    """A kernel object without the white noise that is added to it, None where nothing is left; and that noise."""
+    if type(kernel).__module__ == _MODULE and type(kernel).__name__ == "WhiteKernel":
+        return None, [kernel]
+    if type(kernel).__module__ != _MODULE or type(kernel).__name__ != "Sum":
+        return kernel, []
+    (first, one), (second, other) = _without_noise(kernel.k1), _without_noise(kernel.k2)
+    rest = [part for part in (first, second) if part is not None]
+    return rest[0] + rest[1] if len(rest) == 2 else rest[0] if rest else None, one + other
+
+
 class _NoTranslation(Exception):
     pass
 
 
 class _Translation:
-    """Translation of a kernel object to text. Free hyper-parameters are ``?``; for each of them, in the order of the text,
-    `places` has its index in the object's theta and the power of exp(theta) that it equals."""
+    """The text of a kernel object. Free hyper-parameters are ``?``; `places` has for each of them, in the order of the text's
+    unknowns, its place in the object's theta and the power of exp(theta) that it is. With `ranges` of exp(theta), unknowns are
+    ``?low..high``."""
 
-    def __init__(self, columns):
+    def __init__(self, columns, ranges=None):
         self.columns = columns
+        self.ranges = ranges
         self.places = []
         self._next = 0
 
@@ -222,9 +255,18 @@ class _Translation:
             raise _NoTranslation
         if places is not None:
             self.places += [(place, power) for place in places]
-            return "[?]" if listed else "?"
+            if listed and self.ranges is None:
+                return "[?]"
+            unknowns = [self._unknown(place, power) for place in places]
+            return "[" + ",".join(unknowns) + "]" if listed else unknowns[0]
         numbers = [repr(float(v) ** power) for v in np.atleast_1d(value).ravel()]
         return "[" + ",".join(numbers) + "]" if listed else numbers[0]
+
+    def _unknown(self, place, power):
+        if self.ranges is None:
+            return "?"
+        low, high = (float(end) for end in self.ranges[place] ** power)
+        return f"?{low!r}..{high!r}" if 0 < low and high < np.inf else "?"
 
     def _ConstantKernel(self, kernel):
         free = self._free(kernel)

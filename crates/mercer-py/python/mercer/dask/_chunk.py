@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass
 from functools import wraps
 
 import numpy as np
@@ -13,6 +14,7 @@ from mercer._rows import as_matrix, borrowable, is_sparse
 from mercer.dask._survey import Survey
 
 __all__ = [
+    "Expected",
     "add",
     "aligned",
     "class_sums",
@@ -27,8 +29,8 @@ __all__ = [
     "process",
     "product",
     "rows",
-    "sizes",
-    "stack",
+    "stack_others",
+    "stack_rows",
     "sums",
     "survey",
     "total",
@@ -63,28 +65,46 @@ def on_partition(function):
     def run(partition, topic, part, expected, *arguments):
         with naming(partition):
             found = function(Chunk(partition, *part, expected), *arguments)
-        if topic is not None:
-            get_worker().log_event(topic, partition)
+        tell(topic, partition)
         return found
 
     return run
 
 
-class Chunk:
-    """A partition in the form that the native code takes.
+def tell(topic, partition):
+    """Reports that a partition is done. ``topic`` is that of the events with the name of the pass, or None."""
+    if topic is not None:
+        get_worker().log_event(topic[0], (topic[1], partition))
 
-    ``expected`` has the ``columns``, the ``dtype`` and the ``targets`` of all partitions (None if y holds classes), and whether
-    negative weights count as 0 (``clip``).
-    """
+
+@dataclass(frozen=True)
+class Expected:
+    """What every partition must be."""
+
+    columns: int
+    #: The labels of the columns of a frame.
+    labels: list | None
+    dtype: np.dtype
+    #: The columns of y; None where it is classes.
+    targets: int | None
+    #: Whether negative weights count as 0.
+    clip: bool
+
+
+class Chunk:
+    """A partition as the native code takes it."""
 
     def __init__(self, partition, x, y, weights, expected):
         self.partition = partition
-        self.X = _matrix(x, expected["dtype"])
-        if self.X.shape[1] != expected["columns"]:
-            raise ValueError(f"X has {self.X.shape[1]} columns, but the others have {expected['columns']}")
+        labels = list(getattr(x, "columns", ()))
+        if expected.labels is not None and len(labels) == expected.columns and labels != expected.labels:
+            raise ValueError(f"X has the columns {labels}, but the others have {expected.labels}")
+        self.X = _matrix(x, expected.dtype)
+        if self.X.shape[1] != expected.columns:
+            raise ValueError(f"X has {self.X.shape[1]} columns, but the others have {expected.columns}")
         y = np.asarray(y)
-        self.y = y if expected["targets"] is None else _targets(y, expected["targets"])
-        self.weights = None if weights is None else _weights(weights, expected["clip"])
+        self.y = y if expected.targets is None else _targets(y, expected.targets)
+        self.weights = None if weights is None else _weights(weights, expected.clip)
         for name, values in (("y", self.y), ("sample_weight", self.weights)):
             if values is not None and len(values) != self.X.shape[0]:
                 raise ValueError(f"X has {self.X.shape[0]} rows, but {name} has {len(values)}")
@@ -151,7 +171,7 @@ def survey(chunk, seed, capacity, wants_moments, wants_targets):
     n, classes = chunk.X.shape[0], chunk.y.ndim == 1
     if classes and chunk.y.dtype.kind in "fc" and not np.isfinite(chunk.y).all():
         raise ValueError("y contains NaN or infinity")
-    names, codes = np.unique(chunk.y, return_inverse=True) if classes else (None, None)
+    names, codes = _classes(chunk.y) if classes else (None, None)
     hashes = _native.row_hashes(seed, chunk.partition, n)
     entries = chunk.X.data if is_sparse(chunk.X) else chunk.X
     found = Survey(
@@ -170,6 +190,22 @@ def survey(chunk, seed, capacity, wants_moments, wants_targets):
         weights=None if names is None else np.bincount(codes.ravel(), chunk.weights, minlength=len(names)).astype(np.float64),
     )
     return found.cut(capacity)
+
+
+def _classes(y):
+    try:
+        names, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        names, codes = y, None
+        if not any(map(_is_missing, y)):
+            raise
+    if names.dtype == object and any(map(_is_missing, names)):
+        raise ValueError("y contains missing labels")
+    return names, codes
+
+
+def _is_missing(label):
+    return type(label).__name__ in ("NoneType", "NAType", "NaTType") or (isinstance(label, float) and label != label)
 
 
 def _target_moments(chunk):
@@ -238,13 +274,17 @@ def product(partition, topic, whole, first, last, kernel, request):
     """Return some rows of the kernel matrix of all rows, times the vectors of a request."""
     X = aligned(whole.astype(np.float64 if request["double"] else np.float32, copy=False))
     found = _native.product_rows(kernel, borrowable(X), first, last, aligned(request["rhs"]), job())
-    if topic is not None:
-        get_worker().log_event(topic, partition)
+    tell(topic, partition)
     return found
 
 
-def predict(x, model, method, empty):
-    """Call a method of a fitted estimator on the rows of a partition; `empty` is the result for no rows."""
+def predict(x, model, method, empty, block_id=None):
+    """A method of a fitted estimator at the rows of a partition; `empty` is its answer for no rows."""
+    with naming(block_id[0]):
+        return _predict(x, model, method, empty)
+
+
+def _predict(x, model, method, empty):
     if x.shape[0] == 0:
         return empty
     # The tasks of a worker share the model, so a copy is changed.
@@ -254,9 +294,10 @@ def predict(x, model, method, empty):
     return getattr(local, method)(x)
 
 
-def predict_frame(frame, model, method, empty):
-    """Like `predict`, for a data frame: return a series or frame with the same index and the names of `empty`."""
-    found = predict(frame, model, method, np.asarray(empty))
+def predict_frame(frame, model, method, empty, partition_info=None):
+    """As `predict` for a data frame: a series or frame with the same index, named as `empty` is."""
+    with naming(partition_info["number"]):
+        found = _predict(frame, model, method, np.asarray(empty))
     if found.ndim == 1:
         return type(empty)(found, index=frame.index, name=empty.name)
     return type(empty)(found, index=frame.index, columns=empty.columns)
@@ -278,7 +319,8 @@ def add(first, *others):
 
 def merge_folds(*parts):
     folds = sorted({fold for part in parts for fold in part})
-    return {fold: total(*(part[fold] for part in parts if fold in part)) for fold in folds}
+    found = {fold: [part[fold] for part in parts if fold in part] for fold in folds}
+    return {fold: sums[0] if len(sums) == 1 else total(*sums) for fold, sums in found.items()}
 
 
 def merge_surveys(capacity, *parts):
@@ -292,14 +334,17 @@ def concatenate(*parts):
     return np.concatenate(parts)
 
 
-def sizes(*parts):
-    """Return the number of rows of each partition."""
-    return [part[0].shape[0] for part in parts]
+def stack_rows(*parts):
+    """The rows of all partitions."""
+    return _stacked([X for X, _, _ in parts])
 
 
-def stack(place, *parts):
-    """Return one component (rows, targets or weights) of all partitions, concatenated."""
-    found = [part[place] for part in parts]
+def stack_others(*parts):
+    """The targets and the weights of all partitions, and the number of rows of each."""
+    return _stacked([y for _, y, _ in parts]), _stacked([weights for *_, weights in parts]), [X.shape[0] for X, _, _ in parts]
+
+
+def _stacked(found):
     if found[0] is None:
         return None
     if is_sparse(found[0]):

@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
 from mercer.dask import _chunk
@@ -16,7 +17,8 @@ class ClassifierOnDask(DaskEstimator):
 
     def _survey_classes(self, cluster, rows, expected):
         found = self._survey(cluster, rows, expected, moments=True)
-        check_classification_targets(found.classes)
+        # Twice each: classes that are as many as the rows look like numbers.
+        check_classification_targets(np.repeat(found.classes, 2))
         self.classes_ = found.classes
         if len(self.classes_) < 2:
             raise ValueError(f"y must have two classes or more, but it has only {self.classes_.tolist()[0]!r}")
@@ -40,8 +42,8 @@ class ClassifierOnDask(DaskEstimator):
             return cluster.reduce("losses", _chunk.losses, [(*part, sent) for part in parts], _chunk.add)
 
         with self._job() as job:
-            fit = _native.RemoteFit.classes(settings, prepared, sums, found.rows, len(self.classes_), job)
-            return self._trained(drive(fit, answer))
+            start = (settings, prepared, sums, found.rows, len(self.classes_), job)
+            return self._trained(drive(_native.RemoteFit.classes(*start), answer))
 
     def decision_function(self, X):
         """Return f at every row of X: a lazy dask collection if X is one.
@@ -54,10 +56,8 @@ class ClassifierOnDask(DaskEstimator):
         -------
         f : of shape (n_samples,) for two classes, positive for the second; else (n_samples, n_classes)
         """
-        return self._lazily("decision_function", X, np.float64, self._decisions())
-
-    def _decisions(self):
-        return None if len(self.classes_) == 2 else len(self.classes_)
+        check_is_fitted(self)
+        return self._lazily("decision_function", X, np.float64, None if len(self.classes_) == 2 else len(self.classes_))
 
     def predict(self, X):
         """Return the class of every row of X: a lazy dask collection if X is one.
@@ -70,4 +70,5 @@ class ClassifierOnDask(DaskEstimator):
         -------
         y : of shape (n_samples,)
         """
+        check_is_fitted(self)
         return self._lazily("predict", X, self.classes_.dtype)

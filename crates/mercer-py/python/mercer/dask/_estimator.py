@@ -1,13 +1,16 @@
 """Common base of the estimators on dask collections: the client, the first pass, and lazy predictions."""
 
+from contextlib import contextmanager
+from copy import copy
 from functools import partial
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 
+import dask
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from dask import delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mercer import _native
+from mercer import _native, _work
 from mercer._gamma import gamma_of
 from mercer._rows import borrowable
 from mercer.dask import _chunk
@@ -16,20 +19,25 @@ from mercer.dask._partitions import Partitions, is_dask_collection
 
 __all__ = ["DaskEstimator", "taking_client"]
 
-#: Attributes that predictions do not need; some of them cannot leave this process.
-_NOT_FOR_WORKERS = ("client", "_sums", "_prepared", "_settled", "_found", "_remote")
+#: Attributes that predictions do not need, and some of which belong to this process.
+_NOT_FOR_WORKERS = ("client", "_sums", "_prepared", "_settled")
+
+
+#: From so many rows on, ``approx="auto"`` takes features.
+_AUTO_FROM = 10_001
 
 
 def taking_client(base):
-    """Return an ``__init__`` with the parameters of the in-memory estimator, and ``client``."""
+    """The ``__init__`` of an estimator with the parameters of the one in memory, ``approx="auto"`` by default, and ``client``."""
 
-    def __init__(self, *arguments, client=None, **parameters):
-        base.__init__(self, *arguments, **parameters)
+    def __init__(self, *arguments, approx="auto", client=None, **parameters):
+        base.__init__(self, *arguments, approx=approx, **parameters)
         self.client = client
 
-    plain = signature(base.__init__)
+    plain = dict(signature(base.__init__).parameters)
+    plain["approx"] = plain["approx"].replace(default="auto")
     own = Parameter("client", Parameter.KEYWORD_ONLY, default=None)
-    __init__.__signature__ = plain.replace(parameters=[*plain.parameters.values(), own])
+    __init__.__signature__ = Signature([*plain.values(), own])
     return __init__
 
 
@@ -41,23 +49,51 @@ class DaskEstimator:
 
     _in_memory = None
 
-    #: Result of the first pass of the current fit.
+    #: The seed of the fit under way, what its first pass has found, and how it is solved.
+    _drawn = None
     _found = None
+    _remote = None
+    _solve = None
 
     # The client belongs to this process, not to the estimator.
 
     def __sklearn_clone__(self):
-        parameters = self.get_params(deep=False)
-        client = parameters.pop("client")
-        return type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()}, client=client)
+        plain = copy(self)
+        plain.client = None
+        cloned = super(DaskEstimator, plain).__sklearn_clone__()
+        cloned.client = self.client
+        return cloned
+
+    def __copy__(self):
+        copied = type(self).__new__(type(self))
+        vars(copied).update(vars(self))
+        return copied
 
     def __getstate__(self):
         return {**super().__getstate__(), "client": None}
 
-    def _cluster(self):
-        if getattr(self, "device", "cpu") != "cpu":
+    @contextmanager
+    def _on_cluster(self):
+        """The cluster for one fit. A fit that fails leaves the estimator as it was."""
+        if getattr(self, "device", "cpu") not in ("cpu", "auto"):
             raise ValueError(f"the workers of a Dask cluster compute on the CPU: device={self.device!r} is for rows in memory")
-        return Cluster(self.client, self.verbose)
+        cluster, before = Cluster(self.client, self.verbose), dict(vars(self))
+        try:
+            yield cluster
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        finally:
+            for name in ("_drawn", "_found", "_remote", "_solve"):
+                vars(self).pop(name, None)
+            cluster.release()
+
+    def _seed(self):
+        return super()._seed() if self._drawn is None else self._drawn
+
+    def _job(self):
+        return _work.job(self.n_jobs, self.verbose, self._fit_seed)
 
     # The first pass.
 
@@ -74,17 +110,14 @@ class DaskEstimator:
         rows = Partitions.of(X, y, sample_weight)
         if classes and rows.y_ndim != 1:
             raise ValueError(f"y must have one dimension, but it has {rows.y_ndim}")
-        expected = {
-            "columns": rows.columns,
-            "dtype": rows.dtype,
-            "targets": None if classes else rows.targets,
-            "clip": clip,
-        }
+        expected = _chunk.Expected(rows.columns, rows.labels, rows.dtype, None if classes else rows.targets, clip)
         return rows, expected
 
     def _survey(self, cluster, rows, expected, moments=False, targets=False):
         """Make a first pass over all rows, for the moments of X or the targets of the sample; store the number and names of the
         columns."""
+        # Drawn once for the whole fit: a RandomState gives another number each time.
+        self._drawn = self._seed()
         capacity = self._sample_rows()
         arguments = [(part, expected, self._seed(), capacity, moments, targets) for part in rows.parts]
         found = cluster.reduce("survey", _chunk.survey, arguments, partial(_chunk.merge_surveys, capacity))
@@ -116,13 +149,10 @@ class DaskEstimator:
         return gamma_of(self._found.moments, X.shape[1])
 
     def _settle_approx(self, found):
-        """Set `approx_`, for a kernel that was resolved on the sample."""
-        self._choose_approx(found.sample, found.rows)
+        """Sets `approx_`, for a kernel that was chosen by the sample; "auto" takes features of few rows as well."""
+        self._choose_approx(found.sample, max(found.rows, _AUTO_FROM))
         if self.approx_ is None:
-            raise ValueError(
-                f"approx='auto' uses the exact kernel for {found.rows} rows; use the in-memory estimator, or an "
-                "approximation such as approx='nystrom:1000'"
-            )
+            raise ValueError("on dask collections the kernel must be one of the language, not precomputed or callable")
 
     def _share_features(self, cluster, found):
         """Return the features, and a future of them for the workers."""
@@ -141,8 +171,9 @@ class DaskEstimator:
         local = self._local()
         if not is_dask_collection(X):
             return getattr(local, method)(X)
-        # One node of the graph for any number of partitions.
-        model = _delayed(local)
+        self._check_columns(X)
+        # One node of the graph, whatever the number of partitions.
+        model = delayed(local, traverse=False, pure=False)
         shape = (0,) if columns is None else (0, columns)
         empty = np.empty(shape, dtype=dtype)
         if not hasattr(X, "chunks"):
@@ -164,10 +195,38 @@ class DaskEstimator:
         local = self._in_memory.__new__(self._in_memory)
         vars(local).update({name: value for name, value in vars(self).items() if name not in _NOT_FOR_WORKERS})
         local.verbose = 0
+        if hasattr(local, "device"):
+            local.device = "cpu"
         return local
 
+    def _check_columns(self, X):
+        """Refuses a dask collection with other columns than the rows of the fit."""
+        # Of a frame, an empty one of pandas, which scikit-learn knows.
+        validate_data(self, X if hasattr(X, "chunks") else X._meta, reset=False, skip_check_array=True)
 
-def _delayed(model):
-    from dask import delayed
+    def score(self, X, y, sample_weight=None):
+        """The score of the estimator in memory: R² of a regression, the share of correct classes of a classifier.
 
-    return delayed(model, traverse=False, pure=False)
+        Parameters
+        ----------
+        X : dask array or data frame, or rows in memory, of shape (n_samples, n_features)
+        y : dask array, series or data frame, or an array, of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : dask array or series, or an array, of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float
+        """
+        predicted, y, sample_weight = dask.compute(self.predict(X), y, sample_weight)
+        known = _Predicted(predicted)
+        return super().score.__func__(known, None, y, sample_weight)
+
+
+class _Predicted:
+    """What a score of scikit-learn takes for an estimator: its predictions are known."""
+
+    def __init__(self, values):
+        self._values = values
+
+    def predict(self, X):
+        return self._values

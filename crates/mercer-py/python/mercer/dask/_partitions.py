@@ -17,9 +17,9 @@ class Partitions:
     columns: int
     #: The precision of the rows.
     dtype: np.dtype
-    #: The names of the columns, if all are strings.
-    names: np.ndarray | None
-    #: The names of the targets, if y has names.
+    #: The labels of the columns of a frame.
+    labels: list | None
+    #: The names of the targets, where y has any.
     target_names: list | None
     #: The number of dimensions of y, and of its columns (1 without a second dimension).
     y_ndim: int
@@ -41,15 +41,17 @@ class Partitions:
             )
         if hasattr(X, "chunks"):
             X = X.rechunk({1: -1})
-            columns, names, kinds = X.shape[1], None, [X.dtype]
+            columns, labels, kinds = X.shape[1], None, [X.dtype]
             if np.isnan(columns):
                 raise ValueError("the number of columns of X must be known: call X.compute_chunk_sizes()")
         else:
-            columns, kinds = len(X.columns), list(X.dtypes)
-            texts = all(isinstance(name, str) for name in X.columns)
-            names = np.array(list(X.columns), dtype=object) if texts else None
+            columns, labels, kinds = len(X.columns), list(X.columns), list(X.dtypes)
         if columns == 0:
             raise ValueError("X has no columns")
+        dates = [place for place, kind in enumerate(kinds) if kind.kind in "mM"]
+        if dates:
+            column = dates[0] if labels is None else labels[dates[0]]
+            raise TypeError(f"X has dates or durations in column {column!r}: turn them into numbers first")
         single = all(kind == np.float32 for kind in kinds)
         sides = [_beside(X, side, name) for side, name in ((y, "y"), (sample_weight, "sample_weight"))]
         targets = getattr(y, "columns", None)
@@ -59,14 +61,18 @@ class Partitions:
             parts=list(zip(_delayed(X), *sides, strict=True)),
             columns=int(columns),
             dtype=np.dtype(np.float32 if single else np.float64),
-            names=names,
+            labels=labels,
             target_names=None if targets is None else [str(name) for name in targets],
             y_ndim=y.ndim,
             targets=1 if y.ndim == 1 else int(y.shape[1] if hasattr(y, "chunks") else len(y.columns)),
         )
 
-    def __len__(self):
-        return len(self.parts)
+    @property
+    def names(self):
+        """The names of the columns, where they are all texts."""
+        if self.labels is None or not all(isinstance(label, str) for label in self.labels):
+            return None
+        return np.array(self.labels, dtype=object)
 
 
 def _delayed(collection):
@@ -74,7 +80,8 @@ def _delayed(collection):
         # Only the required columns are read. The full optimisation may also merge the files of X and of y into different
         # numbers of partitions.
         return list(collection.simplify().to_delayed(optimize_graph=False))
-    return np.ravel(collection.to_delayed()).tolist()
+    # What X and y are both made of has the same keys in both, and so is computed once.
+    return np.ravel(collection.to_delayed(optimize_graph=False)).tolist()
 
 
 def _beside(X, side, name):

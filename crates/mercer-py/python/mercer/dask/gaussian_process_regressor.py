@@ -7,8 +7,9 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native
-from mercer._constraints import POSITIVE, SHARED, InvalidParameterError, at_least
+from mercer._constraints import ON_DEVICE, POSITIVE, InvalidParameterError, at_least, has_methods
 from mercer._estimator import Estimator, fitting
+from mercer._gp_kernels import text_of
 from mercer._rows import borrowable, handed_back
 from mercer.dask import _chunk
 from mercer.dask._cluster import drive
@@ -31,9 +32,10 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
 
     Parameters
     ----------
-    kernel : str or Kernel, default=None
-        A text such as ``"?*rbf(sigma=[?])"``, in which each ``?`` is learnt, one for each column in ``[?]``, and numbers are fixed;
-        or a `mercer.Kernel`. None is ``"?*rbf(sigma=[?])"``. The noise is not part of the kernel.
+    kernel : str, Kernel or kernel object, default=None
+        A text such as ``"?*rbf(sigma=[?])"``, in which each ``?`` is learnt, one for each column in ``[?]``, and numbers stay as they
+        are; or a `mercer.Kernel`. None is ``"?*rbf(sigma=[?])"``. The noise is not part of the kernel. An object of
+        ``sklearn.gaussian_process.kernels`` is translated to text, with its bounds; a ``WhiteKernel`` in its sum is the noise.
     alpha : float, default=None
         The variance of the noise in the targets, above 0; None learns it.
     approx : str, default="nystrom:1024"
@@ -47,7 +49,9 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
     random_state : int, RandomState instance or None, default=None
         Seed of the sample, the inducing points and the restarts.
     n_jobs : int, default=None
-        Threads on the client; workers use their own number of threads.
+        Threads on the client; workers use the threads that they have.
+    device : {"cpu", "auto"}, default="cpu"
+        Both are the CPU.
     verbose : int, default=0
         Shows progress if not 0.
     client : dask.distributed.Client, default=None
@@ -71,8 +75,8 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
     """
 
     _parameter_constraints = {
-        **SHARED,
-        "kernel": [None, str, Kernel],
+        **ON_DEVICE,
+        "kernel": [None, str, has_methods("diag")],
         "alpha": [POSITIVE, None],
         "approx": [str],
         "n_restarts_optimizer": [at_least(0)],
@@ -93,6 +97,7 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
         normalize_y=False,
         random_state=None,
         n_jobs=None,
+        device="cpu",
         verbose=0,
         client=None,
     ):
@@ -104,6 +109,7 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
         self.normalize_y = normalize_y
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
         self.client = client
 
@@ -124,38 +130,38 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
         self
         """
         self._points()
-        cluster = self._cluster()
-        rows, expected = self._partitions(X, y, sample_weight)
-        found = self._survey(cluster, rows, expected, targets=True)
-        self._fit_seed = self._seed()
-        count, means, squares = found.target_moments
-        sample = {
-            "rows": borrowable(found.sample),
-            "targets": np.ascontiguousarray(found.targets),
-            "weights": found.sample_weights,
-            "count": count,
-            "means": means.tolist(),
-            "squares": squares.tolist(),
-        }
-        settings = self._settings()
-        with self._job() as job:
-            shared = cluster.shared(_native.prepare_process(settings, sample, job))
+        with self._on_cluster() as cluster:
+            rows, expected = self._partitions(X, y, sample_weight)
+            found = self._survey(cluster, rows, expected, targets=True)
+            self._fit_seed = self._seed()
+            count, means, squares = found.target_moments
+            sample = {
+                "rows": borrowable(found.sample),
+                "targets": np.ascontiguousarray(found.targets),
+                "weights": found.sample_weights,
+                "count": count,
+                "means": means.tolist(),
+                "squares": squares.tolist(),
+            }
+            settings = self._settings(found.sample.shape[1])
+            with self._job() as job:
+                shared = cluster.shared(_native.prepare_process(settings, sample, job))
 
-        def answer(request):
-            sent = cluster.sent(request)
-            arguments = [(part, expected, shared, sent) for part in rows.parts]
-            return cluster.reduce(request["kind"], _chunk.process, arguments, _chunk.add)
+            def answer(request):
+                sent = cluster.sent(request)
+                arguments = [(part, expected, shared, sent) for part in rows.parts]
+                return cluster.reduce(request["kind"], _chunk.process, arguments, _chunk.add)
 
-        names = rows.target_names or [str(place) for place in range(rows.targets)]
-        with self._job() as job:
-            parts, report = self._trained(drive(_native.RemoteFit.process(settings, sample, names, job), answer))
-        self._process, self._single = parts, rows.y_ndim == 1
-        facts = report["facts"]
-        self.kernel_ = Kernel._of(parts["kernel"])
-        self.noise_, self.log_marginal_likelihood_value_ = facts["noise"], facts["log_likelihood"]
-        self.hyper_parameters_ = facts["parameters"]
-        self.inducing_points_ = handed_back(parts["centres"], found.sample)
-        self._report_result(report)
+            names = rows.target_names or [str(place) for place in range(rows.targets)]
+            with self._job() as job:
+                parts, report = self._trained(drive(_native.RemoteFit.process(settings, sample, names, job), answer))
+            self._process, self._single = parts, rows.y_ndim == 1
+            facts = report["facts"]
+            self.kernel_ = Kernel._of(parts["kernel"])
+            self.noise_, self.log_marginal_likelihood_value_ = facts["noise"], facts["log_likelihood"]
+            self.hyper_parameters_ = facts["parameters"]
+            self.inducing_points_ = handed_back(parts["centres"], found.sample)
+        self._tell(report)
         return self
 
     def _points(self):
@@ -170,16 +176,22 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
     def _sample_rows(self):
         return max(_native.sample_rows(None), CANDIDATES * self._points())
 
-    def _settings(self):
+    def _settings(self, columns):
+        kernel, noise = self.kernel, self.alpha
+        if kernel is not None and not isinstance(kernel, (str, Kernel)):
+            kernel, white = text_of(kernel, columns)
+            if white != 0 and noise is not None:
+                raise ValueError("the noise is either alpha or the WhiteKernel of the kernel, not both")
+            noise = white or noise
         settings = {
             "method": "gp",
-            "noise": self.alpha,
+            "noise": noise,
             "normalise": bool(self.normalize_y),
             "restarts": self.n_restarts_optimizer,
             "max_iter": self.max_iter,
             "inducing": self._points(),
         }
-        return settings if self.kernel is None else {**settings, "kernel": Kernel(self.kernel)._native}
+        return settings if kernel is None else {**settings, "kernel": Kernel(kernel)._native}
 
     def _not_converged(self, report):
         return f"{type(self).__name__} did not converge in {report['iterations']} steps on all rows; increase max_iter"

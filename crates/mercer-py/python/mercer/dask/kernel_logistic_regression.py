@@ -1,6 +1,7 @@
 """Kernel logistic regression on a Dask cluster."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import kernel_logistic_regression
 from mercer._estimator import fitting
@@ -20,7 +21,8 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
     ----------
     C, kernel, gamma, degree, coef0, fit_intercept, class_weight, tol, max_iter, solver, approx, kernel_params, random_state,
     n_jobs, verbose
-        As in `mercer.KernelLogisticRegression`. ``approx`` is required, and ``solver`` is ``"newton"``.
+        As in `mercer.KernelLogisticRegression`. ``approx`` must not be None and is ``"auto"`` by default; ``solver`` is
+        ``"newton"``.
     client : dask.distributed.Client, default=None
         None for the current one.
 
@@ -55,17 +57,14 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
         """
         self._needs_features()
         self._check_solver()
-        cluster = self._cluster()
-        rows, expected = self._partitions(X, y, sample_weight, classes=True)
-        found = self._found = self._survey_classes(cluster, rows, expected)
-        try:
+        with self._on_cluster() as cluster:
+            rows, expected = self._partitions(X, y, sample_weight, classes=True)
+            found = self._found = self._survey_classes(cluster, rows, expected)
             self._forget()
             self._choose_kernel(found.sample)
             parts, report = self._solve_rows(cluster, rows, expected, found, self._each_class_weight(found.weights))
-        finally:
-            self._found = None
-        self._keep(found.sample, parts, report)
-        self._report_result(report)
+            self._keep(found.sample, parts, report)
+        self._tell(report)
         return self
 
     def predict_proba(self, X):
@@ -75,6 +74,7 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
         -------
         p : of shape (n_samples, n_classes)
         """
+        check_is_fitted(self)
         return self._lazily("predict_proba", X, np.float64, len(self.classes_))
 
     def predict_log_proba(self, X):
@@ -84,4 +84,5 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
         -------
         log_p : of shape (n_samples, n_classes)
         """
+        check_is_fitted(self)
         return self._lazily("predict_log_proba", X, np.float64, len(self.classes_))

@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import _native, kernel_ridge
 from mercer._estimator import fitting
@@ -27,6 +28,7 @@ class RidgeOnDask(DaskEstimator):
         -------
         y : dask array or series, or an ndarray for rows in memory; with a second dimension for several targets
         """
+        check_is_fitted(self)
         kinds = [getattr(X, "dtype", np.float64)] if hasattr(X, "chunks") else list(getattr(X, "dtypes", [np.float64]))
         dtype = np.float32 if all(kind == np.float32 for kind in kinds) else np.float64
         return self._lazily("predict", X, dtype, None if np.ndim(self.intercept_) == 0 else len(self.intercept_))
@@ -46,8 +48,8 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
     Parameters
     ----------
     alpha, kernel, gamma, degree, coef0, kernel_params, approx, solver, bias, tol, max_iter, random_state, n_jobs, verbose
-        As in `mercer.KernelRidge`. ``solver`` is ``"auto"`` with features or ``"cg"`` without; ``n_jobs`` applies to the client, as
-        workers use their own number of threads.
+        As in `mercer.KernelRidge`. ``approx`` is ``"auto"`` by default, which takes features of few rows as well. ``solver`` is
+        ``"auto"`` with features or ``"cg"`` without; ``n_jobs`` is for the client, as workers use the threads that they have.
     client : dask.distributed.Client, default=None
         None for the current one.
 
@@ -74,9 +76,6 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
     _in_memory = kernel_ridge.KernelRidge
     _parameter_constraints = {**kernel_ridge.KernelRidge._parameter_constraints, "client": "no_validation"}
 
-    #: The cluster, the rows on it and their partitions, while a solver requests products.
-    _remote = None
-
     __init__ = taking_client(kernel_ridge.KernelRidge)
 
     @fitting
@@ -95,30 +94,34 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
         self
         """
         self._check_parameters()
-        cluster = self._cluster()
-        rows, expected = self._partitions(X, y, sample_weight)
-        alpha = self._alphas(rows.targets)
-        if self.solver == "cg":
-            return self._fit_all_rows(cluster, rows, expected)
-        self._needs_features()
-        found = self._survey(cluster, rows, expected)
-        self._forget("n_samples_seen_")
-        self._prepared = self._sums = self._settled = None
-        self._choose_kernel(found.sample)
-        self._settle_approx(found)
-        prepared, shared = self._share_features(cluster, found)
-        sums = self._sum(cluster, rows, expected, shared)
-        self._names, self._settled = self._target_names(rows), self._settles()
-        self._prepared, self._sums, self.n_samples_seen_ = prepared, sums, sums.rows
-        self._keep_sums(sums, found.sample, alpha, rows.y_ndim == 1)
+        with self._on_cluster() as cluster:
+            rows, expected = self._partitions(X, y, sample_weight)
+            alpha = self._alphas(rows.targets)
+            if self.solver == "cg":
+                return self._fit_all_rows(cluster, rows, expected)
+            self._needs_features()
+            found = self._survey(cluster, rows, expected)
+            self._forget("n_samples_seen_")
+            self._prepared = self._sums = self._settled = None
+            self._choose_kernel(found.sample)
+            self._settle_approx(found)
+            prepared, shared = self._share_features(cluster, found)
+            sums = self._sum(cluster, rows, expected, shared)
+            self._names, self._settled = self._target_names(rows), self._settles()
+            self._prepared, self._sums, self.n_samples_seen_ = prepared, sums, sums.rows
+            self._keep_sums(sums, found.sample, alpha, rows.y_ndim == 1)
         return self
 
+    def _check_approx(self):
+        approx = super()._check_approx()
+        return None if self.solver == "cg" and approx == "auto" else approx
+
     def _check_parameters(self):
-        super()._check_parameters()
         if self.solver not in ("auto", "cg"):
             raise ValueError(f"solver={self.solver!r} needs all rows in memory; use 'auto' with approx, or 'cg'")
-        if self.solver == "cg" and self.approx is not None:
-            raise ValueError(f"solver='cg' on dask collections is for the exact kernel; leave out approx={self.approx!r} or solver")
+        super()._check_parameters()
+        if self.solver == "cg" and self._check_approx() is not None:
+            raise ValueError(f"solver='cg' on dask collections is for the kernel as it is; leave approx={self.approx!r} or solver out")
 
     def _sum(self, cluster, rows, expected, prepared):
         return cluster.reduce("sums", _chunk.sums, [(part, expected, prepared) for part in rows.parts], _chunk.total)
@@ -146,16 +149,17 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
             return self.fit(X, y, sample_weight)
         self._check_parameters()
         if self._settled != self._settles():
-            raise ValueError("approx, kernel or bias was changed after the first fit; start again with a clone")
-        cluster = self._cluster()
+            raise ValueError("approx, kernel or bias was changed after the first fit; begin anew on a clone")
         rows, expected = self._partitions(X, y, sample_weight)
         for what, here, before in (
             ("features", rows.columns, self.n_features_in_),
             ("targets", rows.targets, self._sums.targets),
         ):
             if here != before:
-                raise ValueError(f"there are {here} {what}, but the earlier rows have {before}")
-        added = self._sum(cluster, rows, expected, cluster.shared(self._prepared))
+                raise ValueError(f"there are {here} {what}, but the rows before had {before}")
+        self._check_columns(X)
+        with self._on_cluster() as cluster:
+            added = self._sum(cluster, rows, expected, cluster.shared(self._prepared))
         sums = _native.Sums.total([self._sums, added])
         self._sums, self.n_samples_seen_ = sums, sums.rows
         self._keep_sums(sums, None, self._alphas(rows.targets), np.ndim(self.intercept_) == 0)
@@ -164,22 +168,13 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
     # The full problem.
 
     def _fit_all_rows(self, cluster, rows, expected):
-        """Solve by conjugate gradients on the client, with products from the workers."""
-        from dask import delayed
-
-        checked = [
-            delayed(_chunk.rows, pure=False)(place, None, part, expected) for place, part in enumerate(rows.parts)
-        ]
-        stack, sizes = delayed(_chunk.stack, pure=False), delayed(_chunk.sizes, pure=False)(*checked)
-        whole = cluster.compute("rows", stack(0, *checked))
-        others = cluster.result(cluster.compute("targets", delayed([stack(1, *checked), stack(2, *checked), sizes])))
-        targets, weights, sizes = others
+        """Conjugate gradients on the client, with products from the workers."""
+        parts = [(part, expected) for part in rows.parts]
+        whole, others = cluster.gather("rows", _chunk.rows, parts, _chunk.stack_rows, _chunk.stack_others)
+        targets, weights, sizes = cluster.result(others)
         ends = np.cumsum([0, *sizes]).tolist()
         self._remote = (cluster, whole, list(zip(ends[:-1], ends[1:], strict=True)))
-        try:
-            super().fit(cluster.result(whole), targets.ravel() if rows.y_ndim == 1 else targets, weights)
-        finally:
-            self._remote = None
+        super().fit(cluster.result(whole), targets.ravel() if rows.y_ndim == 1 else targets, weights)
         self._keep_columns(rows)
         self._words["outputs"] = self._target_names(rows)
         return self
@@ -196,5 +191,5 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
             return cluster.reduce("products", _chunk.product, arguments, _chunk.concatenate).ravel()
 
         with self._job() as job:
-            fit = _native.RemoteFit.ridge(settings, inputs, targets, weights, list(outputs), job)
-            return self._trained(drive(fit, product))
+            start = (settings, inputs, targets, weights, list(outputs), job)
+            return self._trained(drive(_native.RemoteFit.ridge(*start), product))

@@ -22,7 +22,8 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
     Parameters
     ----------
     kernel, alphas, gammas, cv, scoring, degree, coef0, kernel_params, approx, bias, random_state, n_jobs, verbose
-        As in `mercer.KernelRidgeCV`. ``approx`` is required, and ``cv`` is a number of folds of consecutive rows; None is 5.
+        As in `mercer.KernelRidgeCV`. ``approx`` must not be None and is ``"auto"`` by default; ``cv`` is a number of folds of
+        consecutive rows; None is 5.
     client : dask.distributed.Client, default=None
         None for the current one.
 
@@ -55,14 +56,15 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
         """
         self._needs_features()
         folds = self._number_of_folds()
-        cluster = self._cluster()
-        rows, expected = self._partitions(X, y, sample_weight)
-        alphas = self._alphas()
-        found = self._found = self._survey(cluster, rows, expected, moments=True)
-        try:
+        with self._on_cluster() as cluster:
+            rows, expected = self._partitions(X, y, sample_weight)
+            alphas = self._alphas()
+            found = self._found = self._survey(cluster, rows, expected, moments=True)
             self._forget()
             if not folds <= found.rows:
                 raise ValueError(f"Cannot have number of splits n_splits={folds} for n_samples={found.rows}")
+            if self.scoring == "r2" and found.rows < 2 * folds:
+                raise ValueError("scoring='r2' needs 2 rows or more in each fold, and there is a fold of 1")
             candidates = self._candidates(found.sample)
             self._choice = candidates[len(candidates) // 2][0]
             self._settle_approx(found)
@@ -74,6 +76,7 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
                 prepared, shared = self._share_features(cluster, found)
                 arguments = [(part, expected, shared, first, ends) for part, first in zip(rows.parts, starts, strict=True)]
                 by_fold = cluster.reduce("sums", _chunk.fold_sums, arguments, _chunk.merge_folds)
+                shared.release()
                 sums = [part for part in by_fold.values() if part.weight > 0]
                 if len(sums) < 2:
                     raise ValueError(f"cross-validation needs rows of positive weight in 2 folds or more, got {len(sums)}")
@@ -81,18 +84,16 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
                 row[:] = self._score_sums(sums, alphas, sizes, spreads)
                 if best is None or row.max() > best[0]:
                     best = (row.max(), (prepared, Sums.total(sums)))
-        finally:
-            self._found = None
-        if not np.isfinite(scores).any():
-            raise ValueError("no candidate has a finite score: the data or the targets are too large, or alphas too small")
-        place = np.unravel_index(np.argmax(scores), scores.shape)
-        self._results(candidates, alphas, scores)
-        self._choice, self.gamma_ = candidates[place[0]]
-        self.alpha_, self.best_score_ = float(alphas[place[1]]), float(scores[place])
-        names = self._target_names(rows)
-        parts, report = self._solve_sums(*best[1], found.sample, np.array([self.alpha_]), names)
-        self._keep(found.sample, parts, report, flat=rows.y_ndim == 1)
-        self._report_result(report)
+            if not np.isfinite(scores).any():
+                raise ValueError("no candidate has a finite score: the data or the targets are too large, or alphas too small")
+            place = np.unravel_index(np.argmax(scores), scores.shape)
+            self._results(candidates, alphas, scores)
+            self._choice, self.gamma_ = candidates[place[0]]
+            self.alpha_, self.best_score_ = float(alphas[place[1]]), float(scores[place])
+            names = self._target_names(rows)
+            parts, report = self._solve_sums(*best[1], found.sample, np.array([self.alpha_]), names)
+            self._keep(found.sample, parts, report, flat=rows.y_ndim == 1)
+        self._tell(report)
         return self
 
     def _number_of_folds(self):

@@ -18,7 +18,7 @@ class SVC(ClassifierOnDask, svm.SVC):
     Parameters
     ----------
     C, kernel, degree, gamma, coef0, tol, class_weight, max_iter, random_state, n_jobs, verbose, approx
-        As in `mercer.SVC`. ``approx`` is required.
+        As in `mercer.SVC`. ``approx`` must not be None and is ``"auto"`` by default.
     shrinking, probability, cache_size, decision_function_shape, break_ties
         As in `mercer.SVC` with ``approx``: there are no pairs of classes and no probabilities.
     client : dask.distributed.Client, default=None
@@ -32,9 +32,6 @@ class SVC(ClassifierOnDask, svm.SVC):
 
     _in_memory = svm.SVC
     _parameter_constraints = {**svm.SVC._parameter_constraints, "client": "no_validation"}
-
-    #: Settings of the solver of the current fit.
-    _solve = None
 
     __init__ = taking_client(svm.SVC)
 
@@ -56,17 +53,14 @@ class SVC(ClassifierOnDask, svm.SVC):
         """
         self._needs_features()
         self._check_features()
-        cluster = self._cluster()
-        rows, expected = self._partitions(X, y, sample_weight, classes=True, clip=True)
-        found = self._found = self._survey_classes(cluster, rows, expected)
-        try:
+        with self._on_cluster() as cluster:
+            rows, expected = self._partitions(X, y, sample_weight, classes=True, clip=True)
+            found = self._found = self._survey_classes(cluster, rows, expected)
             self.class_weight_ = self._each_class_weight(found.counts)
             self._choose_kernel(found.sample)
             self._solve = lambda: self._solve_rows(cluster, rows, expected, found, self.class_weight_)
             self._fit_machines(found.sample, None, None)
-        finally:
-            self._found = self._solve = None
-        self.shape_fit_ = (found.rows, rows.columns)
+            self.shape_fit_ = (found.rows, rows.columns)
         return self
 
     def _learn(self, X, targets, weights=None, outputs=(), **settings):
