@@ -101,10 +101,10 @@ fn cause(text: &str) -> Option<Cow<'static, str>> {
             return Some(format!("the sign `{sign}`; write -{rest}").into());
         }
     }
-    if let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
-        if is_number(inner) {
-            return Some(format!("parentheses; if they stand for a minus sign, write -{inner}").into());
-        }
+    if let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'))
+        && is_number(inner)
+    {
+        return Some(format!("parentheses; if they stand for a minus sign, write -{inner}").into());
     }
     has_unit(text).then(|| "a unit; write the number alone".into()).or_else(|| signs(text))
 }

@@ -10,9 +10,11 @@ use pyo3::prelude::*;
 
 use crate::errors::value_error;
 
-/// The open engines, by process and device: opening a GPU takes several tenths of a second, and a process cannot use one that was open
-/// when it was forked.
-static ENGINES: LazyLock<Mutex<HashMap<(u32, String), Arc<dyn Engine>>>> = LazyLock::new(Mutex::default);
+/// Engines by process and device.
+type Engines = HashMap<(u32, String), Arc<dyn Engine>>;
+
+/// The open engines: opening a GPU takes several tenths of a second, and a process cannot use one that was open when it was forked.
+static ENGINES: LazyLock<Mutex<Engines>> = LazyLock::new(Mutex::default);
 
 /// The engine of the device with this name; that of the CPU for `None`.
 ///
