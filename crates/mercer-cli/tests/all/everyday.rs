@@ -358,6 +358,7 @@ fn rows_outside_the_domain_of_a_kernel_come_with_advice() {
     let error = bench.fails(1, &[&fit[..], &["--kernel", "chi2"]].concat());
     assert!(error.contains("--scale minmax"), "{error}");
     bench.write("far.csv", "a,b\n-1000,-1000\n");
+    bench.ok(&[&fit[..], &["--kernel", "chi2", "--scale", "none"]].concat());
     let error = bench.fails(2, &["predict", "m.mercer", "far.csv"]);
     assert!(error.contains("below 0") && error.contains("outside the range of the training rows"), "{error}");
 }

@@ -87,7 +87,7 @@ fn the_search_is_printed_and_drawn() {
     for words in [
         "50 landmarks",
         "relative kernel error",
-        "by 5-fold cross-validation on",
+        "by 3-fold cross-validation on",
         "best of",
         "lambda",
         "sigma",
