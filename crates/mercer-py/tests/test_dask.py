@@ -315,16 +315,16 @@ def test_deviations_are_lazy_and_processes_are_files(two_workers, data, tmp_path
         here = model.predict(X, return_std=True)
         mean, std = model.predict(rows, return_std=True)
         assert isinstance(mean, da.Array) and mean.shape == std.shape == targets.shape
-        for found, wanted in zip(dask.compute(mean, std), here, strict=True):
-            np.testing.assert_array_equal(found, wanted)
-        np.testing.assert_array_equal(model.predict(rows).compute(), here[0])
+        # Products of other numbers of rows may be split elsewhere, so the last digits differ.
+        for found, wanted in zip((*dask.compute(mean, std), model.predict(rows).compute()), (*here, here[0]), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
         assert (here[1] > np.sqrt(0.1)).all()
         frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
         found = dask.compute(*model.predict(frame, return_std=True))
         for one, other in zip(found, here, strict=True):
             np.testing.assert_allclose(one.to_numpy(), other, rtol=1e-12)
         again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(again.predict(rows).compute(), here[0])
+        np.testing.assert_array_equal(again.predict(rows).compute(), model.predict(rows).compute())
     model = md.GaussianProcessRegressor(**settings).fit(*chunked(X, y[:, 0]))
     mean, std = model.predict(X, return_std=True)
     model.save(tmp_path / "m.mercer")
