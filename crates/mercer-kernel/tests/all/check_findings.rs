@@ -266,3 +266,56 @@ fn a_theorem_that_refutes_is_not_called_points() {
     let findings = ask("max(0,1-|x-z|)^2;4");
     assert!(!matches!(findings.verdict.refutation(), Some(Refutation::Undefined { .. })), "{findings}");
 }
+
+/// An unknown factor may be 0, and the zero kernel has no such property.
+#[test]
+fn a_kernel_with_an_unknown_factor_has_no_claimed_quality() {
+    for question in
+        ["?*rbf", "rbf(sigma=?)*?", "exp(?*rbf)", "?*max(0,1-|x-z|);1", "rbf*const(value=?)+linear;2"]
+    {
+        let qualities = ask(question).qualities.unwrap_or_else(|| panic!("{question} is proven"));
+        assert_eq!(qualities.strict, Quality::Unknown, "{question}");
+        assert_eq!(qualities.characteristic, Quality::Unknown, "{question}");
+        assert_eq!(qualities.universal, Quality::Unknown, "{question}");
+    }
+    assert!(matches!(ask("const(value=?0.1..10)*rbf").qualities.unwrap().strict, Quality::Yes(_)));
+}
+
+/// With weights 1, −2, 1 at 0, 0.01 and 0.02 these have a negative form if the diagonal is 0.
+#[test]
+fn a_missing_value_is_completed_by_0_only_from_above() {
+    for question in
+        ["|x-z|^2*log(|x-z|)+5;2", "|x-z|^2*log(|x-z|)+(1+|x-z|^2)^1.5;2", "5+|x-z|^2*log(|x-z|)-|x-z|;2"]
+    {
+        assert!(ask(question).conditional.is_none(), "{question}");
+    }
+    assert!(ask("|x-z|^2*log(|x-z|);2").conditional.is_some());
+}
+
+#[test]
+fn a_repair_is_shown_in_the_form_that_is_proven() {
+    for repair in ask("<x,z>^2-0.0909090909090909090909;12;sphere").repairs {
+        let shown: Kernel = repair.kernel.parse().unwrap();
+        let verdict = shown.findings(repair.dim, repair.domain).unwrap().verdict;
+        assert!(verdict.is_proven(), "{}: {verdict}", repair.kernel);
+    }
+}
+
+/// Points of counter-examples are rounded; they must not be rounded out of a small ball.
+#[test]
+fn small_balls_are_not_left() {
+    for question in [
+        "cos(|x|-|z|)-cos(|x|+|z|)+max(0,|x|-0.01507);2;ball:0.01507",
+        "exp(-|x-z|)-exp(-|x|-|z|)+sqrt(0.01507-|x|)*sqrt(0.01507-|z|);2;ball:0.01507",
+        "sqrt(1-|x|/0.01507)*sqrt(1-|z|/0.01507);2;ball:0.01507",
+        "2-sqrt(0.01507^2-<x,z>);2;ball:0.01507",
+        "rbf+max(0,|x|-0.01507);2;ball:0.01507",
+        "log(1-1.2e7*|x|)*log(1-1.2e7*|z|);1;ball:6e-8",
+    ] {
+        let verdict = ask(question).verdict;
+        assert!(verdict.refutation().is_none(), "{question}: {verdict}");
+    }
+    // Defined on the whole ball, and not a kernel.
+    let verdict = ask("sqrt(1-1.5e7*|x|)+sqrt(1-1.5e7*|z|);1;ball:6e-8").verdict;
+    assert!(!matches!(verdict, mercer_kernel::check::Verdict::Undefined(_)), "{verdict}");
+}

@@ -47,6 +47,11 @@ pub(super) fn find(about: About<'_>) -> Option<Conditional> {
         return None;
     }
     let completed = !verify::defined::is_defined(about.formula, &space);
+    // The value 0 at x = z in place of the limit L takes L from the diagonal, which is harmless for L ≤ 0.
+    let vanishes = |m: &Monomial| m.0.keys().any(|atom| matches!(atom, Atom::Distance(_)));
+    if completed && form.0.iter().any(|(m, c)| !vanishes(m) && c.is_positive()) {
+        return None;
+    }
     Some(Conditional { order, proof: None, completed, space })
 }
 

@@ -17,7 +17,7 @@ use crate::check::proof::{Proof, Property, Rule};
 use crate::check::verify::range::Range;
 use crate::check::{Dim, Domain, Needs, verify};
 use crate::family::Invariance;
-use crate::formula::Formula;
+use crate::formula::{Formula, Parameter};
 
 /// Whether a kernel has a property, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,9 @@ pub(super) fn of(proof: &Proof, formula: &Formula) -> Qualities {
     if let Some(reason) = does_not_tell_apart(proof) {
         return all(Quality::No(reason));
     }
+    if may_vanish(formula) {
+        return all(Quality::Unknown);
+    }
     if full(proof) {
         return Qualities {
             strict: Quality::Yes(format!("{FULL} (Wendland 2005, Theorem 6.8)")),
@@ -86,6 +89,22 @@ pub(super) fn of(proof: &Proof, formula: &Formula) -> Qualities {
         }
     }
     qualities
+}
+
+/// Whether a formula has an unknown number that may be 0, such as the factor `?`, which stands for every number from 0.
+fn may_vanish(formula: &Formula) -> bool {
+    let is_positive = |parameter: &Parameter| match parameter {
+        Parameter::Number(value) | Parameter::Between(value, _) => value.is_positive(),
+        Parameter::Over(values) => values.iter().all(Q::is_positive),
+        _ => false,
+    };
+    let is_open = match formula {
+        Formula::Named(kernel) => {
+            kernel.family.name() == "const" && !kernel.parameters.iter().all(|(_, value)| is_positive(value))
+        }
+        _ => false,
+    };
+    is_open || formula.children().into_iter().any(may_vanish)
 }
 
 /// The qualities of sinc(b|x−z|) on all of R^d: its spectral measure is the projection of the uniform law on a sphere of R³,

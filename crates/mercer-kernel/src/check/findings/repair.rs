@@ -58,7 +58,9 @@ pub(super) fn find(about: About<'_>, findings: &Findings) -> Vec<Repair> {
     let mut repairs: Vec<Repair> = Vec::new();
     repairs.extend(exponent(about));
     repairs.extend(constant(about, refutation));
-    if let Some(largest) = &findings.largest_dim {
+    if let Some(largest) = &findings.largest_dim
+        && is_shown_exactly(about.formula)
+    {
         repairs.push(Repair {
             text: format!("valid up to dimension {}", largest.dim),
             kernel: text_of(about.formula),
@@ -73,6 +75,11 @@ pub(super) fn find(about: About<'_>, findings: &Findings) -> Vec<Repair> {
 
 fn text_of(formula: &Formula) -> String {
     Kernel::from_expr(formula.rounded()).to_string()
+}
+
+/// Whether the text of a formula means the same, although numbers are printed as doubles.
+fn is_shown_exactly(formula: &Formula) -> bool {
+    text_of(formula).parse::<Kernel>().is_ok_and(|shown| shown.formula() == *formula)
 }
 
 /// The repair by a changed formula, if its text is proven.
@@ -195,8 +202,7 @@ fn domain(about: About<'_>) -> Option<Repair> {
     let on = |domain: Domain| {
         let proof = About { domain, ..about }.proof()?;
         let (kernel, dim) = (text_of(about.formula), about.dim);
-        let shown = kernel.parse::<Kernel>().ok()?.formula();
-        (shown == *about.formula).then(|| Repair {
+        is_shown_exactly(about.formula).then(|| Repair {
             text: format!("valid on {domain}"),
             kernel,
             dim,

@@ -95,7 +95,8 @@ pub fn fit(pool: &Pool, domain: Domain) -> Pool {
                 inside
             } else {
                 let scale = radius * 0.999 / largest.max(1e-300);
-                pool.iter().map(|p| p.iter().map(|c| round(c * scale)).collect()).collect()
+                let inwards = |c: &f64| towards_zero(c * scale, radius);
+                pool.iter().map(|p| p.iter().map(inwards).collect()).collect()
             }
         }
         Domain::Box(low, high) => fit_into_box(pool, low, high),
@@ -110,6 +111,12 @@ pub fn fit(pool: &Pool, domain: Domain) -> Pool {
         new
     });
     fitted
+}
+
+/// The number with few digits beside `size`, and not larger in absolute value.
+fn towards_zero(value: f64, size: f64) -> f64 {
+    let unit = 10f64.powi(4 - size.log10().floor().clamp(-300.0, 0.0) as i32);
+    (value * unit).trunc() / unit
 }
 
 /// The points inside, or the whole set moved and scaled into the box where few are inside; and two corners.

@@ -137,7 +137,8 @@ impl<'a> Search<'a> {
     }
 
     fn undefined_or_asymmetric(&self, pool: &Pool) -> Option<Refutation> {
-        let exact = rationals(pool, self.domain)?;
+        let mut exact = rationals(pool, self.domain)?;
+        exact.retain(|point| confirm::in_domain(point, self.dim, self.domain));
         for (i, x) in exact.iter().enumerate() {
             for z in exact[..=i].iter().rev() {
                 for (x, z) in [(x, z), (z, x)] {
