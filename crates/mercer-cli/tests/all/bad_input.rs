@@ -45,8 +45,8 @@ fn an_absent_device_is_an_error() {
     assert_eq!(code, Some(2), "{error}");
     assert!(error.contains("--device cuda:4096: no "), "{error}");
     for (device, message) in [
-        ("cuda:+1", "unknown device `cuda:+1`"),
-        ("cuda:9999999999999999", "there is no device `cuda:99999999"),
+        ("cuda:+1", "`cuda:+1`; the devices are"),
+        ("cuda:9999999999999999", "`cuda:9999999999999999`; GPUs are counted from 0"),
     ] {
         let (code, error) = fit(device);
         assert!(code == Some(2) && error.contains(message), "{error}");

@@ -227,7 +227,7 @@ fn forms_of_the_perceptron() {
         ["fit", "perceptron", "d.csv", "--target", "kind", "--vote", "--budget", "5", "-o", "n.mercer"];
     bench.fails(2, &both);
     let none = ["fit", "perceptron", "d.csv", "--target", "kind", "--budget", "0", "-q", "-o", "n.mercer"];
-    assert!(bench.fails(2, &none).contains("budget is 0"));
+    assert!(bench.fails(2, &none).contains("--budget is `0`"));
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn bad_settings_are_named() {
     refused("lms", &["--epochs", "0"], &["epochs"]);
     refused("lms", &["--kernel", "rbf(sigma=1)", "--step", "1000"], &["step of 1000 is too large", "safe"]);
     refused("knn", &["-k", "31", "--holdout", "0"], &["31", "30"]);
-    refused("knn", &["-k", "0"], &["k is 0"]);
+    refused("knn", &["-k", "0"], &["-k is `0`"]);
     refused("smoother", &["--kernel", "linear"], &["cannot be used as weights"]);
     refused("ridge", &["--kernel", "rbf(sigma=0)"], &["sigma", "more than 0"]);
     refused("ridge", &["--features", "x +"], &["--features"]);

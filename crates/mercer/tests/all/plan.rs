@@ -181,7 +181,11 @@ fn support_vectors_keep_what_fits() {
     let roomy = plan(1 << 30);
     assert_eq!(roomy.chosen.way, Way::Stored);
     assert!(roomy.chosen.memory >= 4 * 4_000 * 4_000 && roomy.chosen.memory < 80_000_000);
-    assert!(roomy.reasons.iter().any(|reason| reason.contains("not known before")), "{:?}", roomy.reasons);
+    assert!(
+        roomy.reasons.iter().any(|reason| reason.contains("not known in advance")),
+        "{:?}",
+        roomy.reasons
+    );
     let narrow = plan(32 << 20);
     assert_eq!(narrow.chosen.way, Way::Tiled);
     assert!(narrow.chosen.fits && narrow.alternatives[0].way == Way::Stored);
