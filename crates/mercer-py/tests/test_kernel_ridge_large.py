@@ -130,7 +130,7 @@ def test_estimators_that_cannot_be_merged_are_reported(data):
     for other in (new(random_state=1).partial_fit(X, y), new(kernel="rbf(sigma=auto)").partial_fit(X[:50], y[:50])):
         with pytest.raises(ValueError, match="same features"):
             part.merge(other)
-    with pytest.raises(ValueError, match="partial_fit keeps"):
+    with pytest.raises(ValueError, match="stored by partial_fit"):
         part.merge(new().fit(X, y))
     with pytest.raises(ValueError, match="1 targets, the other 2"):
         part.merge(new().partial_fit(X, np.column_stack([y, y])))

@@ -24,7 +24,7 @@ _LOOK = 0.1
 _TOPIC = f"mercer-{uuid4().hex}"
 
 #: The partitions that are done of each pass whose progress is shown.
-_DONE = {}
+_DONE: dict[str, set[int]] = {}
 
 #: What is sent to all workers goes through the scheduler, which keeps it: what a lost worker had can be computed again.
 _LARGE = {"distributed.admin.large-graph-warning-threshold": "10GB"}

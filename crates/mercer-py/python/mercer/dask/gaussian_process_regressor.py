@@ -161,7 +161,7 @@ class GaussianProcessRegressor(DaskEstimator, MultiOutputMixin, RegressorMixin, 
             self.noise_, self.log_marginal_likelihood_value_ = facts["noise"], facts["log_likelihood"]
             self.hyper_parameters_ = facts["parameters"]
             self.inducing_points_ = handed_back(parts["centres"], found.sample)
-        self._tell(report)
+        self._report_result(report)
         return self
 
     def _points(self):

@@ -64,7 +64,7 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
             self._choose_kernel(found.sample)
             parts, report = self._solve_rows(cluster, rows, expected, found, self._each_class_weight(found.weights))
             self._keep(found.sample, parts, report)
-        self._tell(report)
+        self._report_result(report)
         return self
 
     def predict_proba(self, X):

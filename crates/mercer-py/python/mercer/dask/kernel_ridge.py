@@ -156,7 +156,7 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
             ("targets", rows.targets, self._sums.targets),
         ):
             if here != before:
-                raise ValueError(f"there are {here} {what}, but the rows before had {before}")
+                raise ValueError(f"there are {here} {what}, but the earlier rows have {before}")
         self._check_columns(X)
         with self._on_cluster() as cluster:
             added = self._sum(cluster, rows, expected, cluster.shared(self._prepared))

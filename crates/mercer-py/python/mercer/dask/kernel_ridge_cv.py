@@ -93,7 +93,7 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
             names = self._target_names(rows)
             parts, report = self._solve_sums(*best[1], found.sample, np.array([self.alpha_]), names)
             self._keep(found.sample, parts, report, flat=rows.y_ndim == 1)
-        self._tell(report)
+        self._report_result(report)
         return self
 
     def _number_of_folds(self):
