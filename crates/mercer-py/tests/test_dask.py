@@ -254,15 +254,15 @@ def test_gaussian_processes_match_the_same_sums(two_workers, data, weighted):
     if weighted:
         # Rows of weight 0 do not count.
         weights[20:30] = 0.0
-    model = md.GaussianProcessRegressor("?*rbf(sigma=[?])", approx="nystrom:15", normalize_y=True, random_state=3)
+    model = md.GaussianProcessRegressor("rbf(sigma=[?])", approx="nystrom:15", normalize_y=True, random_state=3)
     model.fit(*chunked(X, y), None if weights is None else chunked(weights)[0])
     # All rows are in the sample, so that the inducing points are the same, and so is the search up to rounding.
-    parts, facts = process_in_memory(X, y, weights, kernel="?*rbf(sigma=[?])", inducing=15, normalise=True)
+    parts, facts = process_in_memory(X, y, weights, kernel="rbf(sigma=[?])", inducing=15, normalise=True)
     np.testing.assert_array_equal(model.inducing_points_, parts["centres"])
-    assert model.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], abs=1e-4)
-    # The search stops where a step gains less than 1e-7 of the likelihood, about 100: values near it differ by its root.
+    assert model.log_marginal_likelihood_value_ == pytest.approx(facts["log_likelihood"], rel=1e-8)
+    # The bound is precise to about 1e-10 here, and its optimum is well determined.
     for found, wanted in zip(model.hyper_parameters_, facts["parameters"], strict=True):
-        assert found["columns"] == wanted["columns"] and found["value"] == pytest.approx(wanted["value"], rel=1e-2)
+        assert found["columns"] == wanted["columns"] and found["value"] == pytest.approx(wanted["value"], rel=1e-6)
     # With given hyper-parameters there is no search, and the rest is linear algebra.
     given = {"kernel": "1.5*rbf(sigma=1.2)", "noise": 0.05}
     fixed = md.GaussianProcessRegressor(given["kernel"], alpha=0.05, approx="nystrom:15", random_state=3)
@@ -322,7 +322,7 @@ def test_deviations_are_lazy_and_processes_are_files(two_workers, data, tmp_path
         frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b", "c"]), npartitions=3)
         found = dask.compute(*model.predict(frame, return_std=True))
         for one, other in zip(found, here, strict=True):
-            np.testing.assert_allclose(one.to_numpy(), other, rtol=1e-12)
+            np.testing.assert_allclose(one.to_numpy(), other, rtol=0, atol=1e-12 * np.abs(other).max())
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict(rows).compute(), model.predict(rows).compute())
     model = md.GaussianProcessRegressor(**settings).fit(*chunked(X, y[:, 0]))

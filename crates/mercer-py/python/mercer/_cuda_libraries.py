@@ -23,9 +23,13 @@ def _version(file):
     return [int(part) if part.isdecimal() else -1 for part in file.name.partition(".so.")[2].split(".")]
 
 
-@cache
 def preload():
     """Load the libraries that are not on the loader's path, so that the native module finds them by their names."""
+    _load_all()
+
+
+@cache
+def _load_all():
     for file in find(sys.path):
         if not _load(file.name.partition(".so.")[0] + ".so"):
             _load(str(file))

@@ -13,7 +13,7 @@ from mercer import _native
 from mercer._rows import borrowable
 from mercer.kernel import Kernel
 
-__all__ = ["LearntKernel", "admit", "prior_of", "start_kernel", "text_of", "warn_of_bounds"]
+__all__ = ["LearntKernel", "prior_of", "start_kernel", "text_of", "warn_of_bounds"]
 
 #: The module whose kernels are translated. It is never imported here: whoever passes one of its objects has imported it.
 _MODULE = "sklearn.gaussian_process.kernels"

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 __all__ = ["DaskEstimator", "taking_client"]
 
@@ -7,4 +7,6 @@ def taking_client(base: type) -> Callable[..., None]: ...
 
 class DaskEstimator:
     client: Any
+    def __copy__(self) -> Self: ...
     def __getstate__(self) -> dict[str, Any]: ...
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...

@@ -26,6 +26,7 @@ class GaussianProcessRegressor(DaskEstimator, Estimator):
         normalize_y: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
         client: Any = None,
     ) -> None: ...

@@ -23,7 +23,7 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
         tol: float = 1e-6,
         max_iter: int = 100,
         solver: Literal["newton", "gd", "sgd"] = "newton",
-        approx: str | None = None,
+        approx: str | None = "auto",
         kernel_params: Mapping[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

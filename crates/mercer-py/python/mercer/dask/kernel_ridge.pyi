@@ -23,7 +23,7 @@ class KernelRidge(RidgeOnDask, kernel_ridge.KernelRidge):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        approx: str | None = None,
+        approx: str | None = "auto",
         solver: Literal["auto", "cholesky", "mixed", "primal", "cg"] = "auto",
         bias: Literal["none", "centred", "column"] = "none",
         tol: float = 1e-6,

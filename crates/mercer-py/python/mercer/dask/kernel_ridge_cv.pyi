@@ -22,7 +22,7 @@ class KernelRidgeCV(RidgeOnDask, kernel_ridge_cv.KernelRidgeCV):
         degree: float = 3,
         coef0: float = 1,
         kernel_params: Mapping[str, Any] | None = None,
-        approx: str | None = None,
+        approx: str | None = "auto",
         bias: Literal["none", "centred", "column"] = "none",
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,

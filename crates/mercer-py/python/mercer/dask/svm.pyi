@@ -30,7 +30,7 @@ class SVC(ClassifierOnDask, svm.SVC):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         device: str = "cpu",
-        approx: str | None = None,
+        approx: str | None = "auto",
         client: Any = None,
     ) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
