@@ -59,7 +59,9 @@ def test_libraries_on_the_loaders_path_come_first(tmp_path, monkeypatch, on_path
 
     monkeypatch.setattr(ctypes, "CDLL", load)
     monkeypatch.setattr("sys.path", [str(tmp_path)])
-    _cuda_libraries._load_all.__wrapped__()
+    monkeypatch.setattr(_cuda_libraries, "_TRIED", [])
+    _cuda_libraries.preload()
+    _cuda_libraries.preload()
     files = [str(file) for file in _cuda_libraries.find([str(tmp_path)])]
     expected = [name for pair in zip(["libnvrtc.so", "libcublas.so"], files) for name in pair]
     assert loaded == (expected[::2] if on_path else expected)

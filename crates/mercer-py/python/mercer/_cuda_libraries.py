@@ -2,11 +2,13 @@
 
 import ctypes
 import sys
-from functools import cache
 from pathlib import Path
 
 # Each one before those that need it.
 _LIBRARIES = ("nvrtc", "cublasLt", "cublas", "nvJitLink", "cusparse", "cusolver")
+
+#: Filled by the first call of `preload`, which is the only one that looks for files.
+_TRIED: list[bool] = []
 
 
 def find(folders):
@@ -25,11 +27,9 @@ def _version(file):
 
 def preload():
     """Load the libraries that are not on the loader's path, so that the native module finds them by their names."""
-    _load_all()
-
-
-@cache
-def _load_all():
+    if _TRIED:
+        return
+    _TRIED.append(True)
     for file in find(sys.path):
         if not _load(file.name.partition(".so.")[0] + ".so"):
             _load(str(file))
