@@ -16,7 +16,7 @@ TOLERANCE = 1e-6
 
 def cases(settings):
     n, size = settings.size(2_000_000, 20_000), settings.size(2_048, 64)
-    yield Study("cluster", f"dask, ridge, fourier:{size}, n={n}", TOLERANCE, lambda: speed(settings, n, size), slow=True)
+    yield Study("cluster", f"dask, ridge, fourier:{size}, n={n}", TOLERANCE, lambda size=size: speed(settings, n, size), slow=True)
     few, many, size = settings.size(1_000_000, 20_000), settings.size(20_000_000, 100_000), settings.size(512, 64)
     name = f"dask, memory of a worker, fourier:{size}, n={few} to n={many}"
     yield Study("cluster", name, TOLERANCE, lambda: memory(settings, few, many, size), slow=True)
