@@ -37,7 +37,9 @@ def cases(settings):
         "large",
         f"{size} random features + ridge, ill-conditioned, f32 n={rows} d=27, λ=0.01",
         TOLERANCE,
-        lambda: features_contest(settings, "fourier", size, *correlated(rows), gamma=1 / 54, alpha=1e-2, bar=1),
+        lambda rows=rows, size=size: features_contest(
+            settings, "fourier", size, *correlated(rows), gamma=1 / 54, alpha=1e-2, bar=1
+        ),
     )
     for name in ("nycflights13", "uci_protein", "kin40k_split"):
         for kind in KINDS:
@@ -67,7 +69,7 @@ def cases(settings):
                 slow=True,
             )
     rows = settings.size(10_000_000, 20_000)
-    yield Study("large", f"stream of a CSV file, n={rows} d=20, fourier:1024", TOLERANCE, lambda: stream(settings, rows), slow=True)
+    yield Study("large", f"stream of a CSV file, n={rows} d=20, fourier:1024", TOLERANCE, lambda rows=rows: stream(settings, rows), slow=True)
 
 
 def made(n, d, precision):
