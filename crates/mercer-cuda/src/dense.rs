@@ -466,7 +466,7 @@ impl CholeskyFactor for DeviceFactor {
         Ok(Box::new(device.record_fault(product())?))
     }
 
-    fn inverse(&self, watch: &dyn Watch) -> Result<Dense<f64>, Stopped> {
+    fn into_inverse(self: Box<Self>, watch: &dyn Watch) -> Result<Dense<f64>, Stopped> {
         let (matrix, n) = (&self.matrix, self.matrix.order);
         let device = &matrix.device;
         let _work = device.lock();

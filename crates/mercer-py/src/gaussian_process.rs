@@ -4,7 +4,7 @@ use mercer::data::{AnySamples, Matrix};
 use mercer::gram::{GramError, Part, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::{GpObjective, LearnError, log_likelihood};
-use mercer::linalg::{Cholesky, CholeskyError};
+use mercer::linalg::{Cholesky, CholeskyError, mirror_lower};
 use mercer::session::Session;
 use mercer::solve::{ClassRule, Laplace, Latent};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -70,8 +70,8 @@ impl Prior<'_> {
         LearnError::check_memory(self.order(), "kernel matrices", needed, budget).map_err(learn_error)
     }
 
-    /// K, both triangles.
-    fn matrix(&self, session: &Session<'_>) -> Result<Matrix<f64>, LearnError> {
+    /// This part of K.
+    fn matrix(&self, part: Part, session: &Session<'_>) -> Result<Matrix<f64>, LearnError> {
         let n = self.order();
         match self {
             Self::Gram { entries, .. } => Ok(Matrix::from_entries(n, n, entries.to_vec())),
@@ -80,40 +80,48 @@ impl Prior<'_> {
                 let resident = session.load(&samples.widened())?;
                 let kernel = kernel.with_values(values)?;
                 let gram = resident.gram(&kernel, Wanted::Double)?;
-                gram.fill(Part::Full, k.entries_mut().into(), session).map_err(GramError::from)?;
+                gram.fill(part, k.entries_mut().into(), session).map_err(GramError::from)?;
                 Ok(k)
             }
         }
     }
 
-    fn derivative(&self, weights: Matrix<f64>, session: &Session<'_>) -> Result<Derivative, LearnError> {
-        let Self::Kernel { kernel, values, samples } = self else { return Ok(Derivative::Weights(weights)) };
+    /// The derivative from the lower triangle of its weights.
+    fn derivative(&self, mut weights: Matrix<f64>, session: &Session<'_>) -> Result<Derivative, LearnError> {
+        let Self::Kernel { kernel, values, samples } = self else {
+            mirror_lower(&mut weights);
+            return Ok(Derivative::Weights(weights));
+        };
         let resident = session.load(&samples.widened())?;
         let derivatives = kernel.gradient(values, samples.ncols())?;
         let gradient = resident.gradient(&derivatives, None)?;
+        if gradient.reads_both_triangles() {
+            mirror_lower(&mut weights);
+        }
         let sums = gradient.contract(weights.entries(), session).map_err(GramError::from)?;
         Ok(Derivative::Gradient(sums))
     }
 }
 
 /// Gaussian process regression: the log marginal likelihood of targets whose covariance is K plus `noise` on the
-/// diagonal; if requested, L with LLᵀ = K + noise, and (K + noise)⁻¹·targets. With `objective`, the value is that of
-/// the objective of this name and comes with its derivative. `None` if the matrix is not positive definite.
+/// diagonal.
+///
+/// `wanted` is `value`; `factor` for L with LLᵀ = K + noise and (K + noise)⁻¹·targets as well; or the name of an objective, whose
+/// value then comes with its derivative. `None` if the matrix is not positive definite.
 #[pyfunction]
 pub fn gp_regression<'py>(
     py: Python<'py>,
     covariance: Covariance<'py>,
     noise: PyReadonlyArray1<'py, f64>,
     targets: PyReadonlyArray2<'py, f64>,
-    objective: Option<&str>,
-    factor: bool,
+    wanted: &str,
     job: Job<'py>,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let objective = match objective {
-        None => None,
-        Some("likelihood") => Some(GpObjective::Likelihood),
-        Some("loo") => Some(GpObjective::LeaveOneOut),
-        Some(other) => {
+    let objective = match wanted {
+        "value" | "factor" => None,
+        "likelihood" => Some(GpObjective::Likelihood),
+        "loo" => Some(GpObjective::LeaveOneOut),
+        other => {
             return Err(value_error(format!("the objective is {other:?}; it must be 'likelihood' or 'loo'")));
         }
     };
@@ -123,9 +131,9 @@ pub fn gp_regression<'py>(
     if noise.len() != n || y.nrows() != n {
         return Err(value_error(format!("{n} rows, but {} targets and {} noises", y.nrows(), noise.len())));
     }
-    prior.check_memory(if objective.is_some() { 4 } else { 2 })?;
+    prior.check_memory(if objective == Some(GpObjective::LeaveOneOut) { 4 } else { 2 })?;
     let found = job.run(py, |session| -> Result<_, LearnError> {
-        let mut k = prior.matrix(session)?;
+        let mut k = prior.matrix(Part::Lower, session)?;
         noise.iter().enumerate().for_each(|(i, noise)| k.row_mut(i)[i] += noise);
         let cholesky = match Cholesky::factor(n, k.into_entries(), session) {
             Ok(cholesky) => cholesky,
@@ -134,16 +142,14 @@ pub fn gp_regression<'py>(
         };
         let mut coefficients = y.clone();
         cholesky.solve(&mut coefficients, session).map_err(GramError::from)?;
-        let (value, derivative) = match objective {
-            None => (log_likelihood(&y, &coefficients, &cholesky), None),
-            Some(objective) => {
-                let found = objective.with_weights(&y, &coefficients, &cholesky, session);
-                let (value, weights) = found.map_err(GramError::from)?;
-                (value, Some(prior.derivative(weights, session)?))
-            }
+        let Some(objective) = objective else {
+            let value = log_likelihood(&y, &coefficients, &cholesky);
+            let lower = (wanted == "factor").then(|| lower(cholesky));
+            return Ok(Some((value, None, lower, coefficients)));
         };
-        let lower = factor.then(|| lower(cholesky));
-        Ok(Some((value, derivative, lower, coefficients)))
+        let found = objective.with_weights(&y, &coefficients, Box::new(cholesky), session);
+        let (value, weights) = found.map_err(GramError::from)?;
+        Ok(Some((value, Some(prior.derivative(weights, session)?), None, coefficients)))
     })?;
     let Some((value, derivative, lower, coefficients)) = found.map_err(learn_error)? else { return Ok(None) };
     let out = described(py, value, derivative)?;
@@ -175,7 +181,7 @@ pub fn gp_classification<'py>(
     let start = start.as_ref().map(matrix).transpose()?;
     prior.check_memory(if classes == 2 { 4 } else { classes + 4 })?;
     let found = job.run(py, |session| -> Result<_, LearnError> {
-        let k = prior.matrix(session)?;
+        let k = prior.matrix(Part::Full, session)?;
         let laplace = Laplace::at_mode(&k, codes, classes, start.as_ref(), max_steps, session)?;
         let derivative = if derivative {
             let weights = laplace.gradient_weights(&k, session).map_err(GramError::from)?;

@@ -124,8 +124,11 @@ class GaussianProcess(Estimator):
         if callable(self.optimizer):
             return self.optimizer(objective, start, bounds=bounds)
         from scipy.optimize import minimize
+        from threadpoolctl import threadpool_limits
 
-        found = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
+        # The threads of NumPy and SciPy would wait actively between their products and take time from those of the likelihood.
+        with threadpool_limits(1, user_api="blas"):
+            found = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
         if found.status != 0:
             why = f"the search for the largest likelihood did not converge in {found.nit} steps: {found.message}"
             warn(why, ConvergenceWarning)

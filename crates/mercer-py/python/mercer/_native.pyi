@@ -206,8 +206,7 @@ def gp_regression(
     covariance: dict[str, Any],
     noise: NDArray[np.float64],
     targets: NDArray[np.float64],
-    objective: str | None,
-    factor: bool,
+    wanted: str,
     job: dict[str, Any],
 ) -> dict[str, Any] | None: ...
 def gp_classification(

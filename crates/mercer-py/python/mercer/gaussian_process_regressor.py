@@ -148,7 +148,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
             self.kernel_ = self._start_kernel(X)
             if self.optimizer is not None and self.kernel_.n_dims > 0:
                 self._maximise(self._objective, self.random_state)
-            found = self._likelihood(self.kernel_, factor=True)
+            found = self._likelihood(self.kernel_, "factor")
             if found is None:
                 raise np.linalg.LinAlgError(
                     f"The kernel, {self.kernel_}, is not returning a positive definite matrix. Try gradually increasing the "
@@ -182,20 +182,22 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
 
     def _objective(self, theta, eval_gradient):
         """Return the objective that `theta` maximises, and its gradient."""
-        found = self._likelihood(self._at(theta, clone_kernel=False), objective=self.objective)
+        found = self._likelihood(self._at(theta, clone_kernel=False), self.objective)
         if found is None:
             return (-np.inf, np.zeros_like(theta)) if eval_gradient else -np.inf
         return (found["value"], found["gradient"]) if eval_gradient else found["value"]
 
-    def _likelihood(self, kernel, objective=None, factor=False):
-        """Return the likelihood, or an objective with its gradient in theta; None if the matrix is not positive definite."""
+    def _likelihood(self, kernel, wanted):
+        """Return the likelihood ("value"), with its factor ("factor"), or the named objective with its gradient in theta; None if
+        the matrix is not positive definite."""
         X, targets = self.X_train_, self.y_train_.reshape(len(self.y_train_), -1)
         theta = np.asarray(kernel.theta, dtype=np.float64)
         noise = np.ascontiguousarray(np.broadcast_to(np.asarray(self.alpha, dtype=np.float64), (len(targets),)))
-        parts, in_theta = self._prior(kernel, X).covariance(theta, X, objective is not None)
+        derivative = wanted in ("likelihood", "loo")
+        parts, in_theta = self._prior(kernel, X).covariance(theta, X, derivative)
         with self._job() as job:
-            found = _native.gp_regression(parts, noise, np.ascontiguousarray(targets), objective, factor, job)
-        if found is not None and objective is not None:
+            found = _native.gp_regression(parts, noise, np.ascontiguousarray(targets), wanted, job)
+        if found is not None and derivative:
             found["gradient"] = in_theta(found)
         return found
 
@@ -222,7 +224,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
             if eval_gradient:
                 raise ValueError("Gradient can only be evaluated for theta!=None")
             return self.log_marginal_likelihood_value_
-        found = self._likelihood(self._at(theta, clone_kernel), objective="likelihood" if eval_gradient else None)
+        found = self._likelihood(self._at(theta, clone_kernel), "likelihood" if eval_gradient else "value")
         if found is None:
             return (-np.inf, np.zeros_like(theta, dtype=np.float64)) if eval_gradient else -np.inf
         value = np.float64(found["value"])

@@ -211,13 +211,17 @@ pub trait KernelGradient: Sync {
     /// Number of hyper-parameters.
     fn len(&self) -> usize;
 
+    /// Whether [`contract`](Self::contract) reads weights above the diagonal.
+    fn reads_both_triangles(&self) -> bool;
+
     /// Whether there are no hyper-parameters.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Σᵢⱼ W[i,j]·∂k(xᵢ, zⱼ)/∂log θₚ for every p, in one pass over the tiles. `weights` holds W row after row; if rows
-    /// and columns are the same samples, W is symmetric and its lower triangle is read.
+    /// and columns are the same samples, W is symmetric, and above the diagonal it is read only if
+    /// [`reads_both_triangles`](Self::reads_both_triangles).
     ///
     /// O(nm(d + p)) time and O(1) memory a thread. The order of summation does not depend on the number of threads.
     ///

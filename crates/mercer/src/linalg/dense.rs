@@ -1,8 +1,7 @@
-//! Products and inverses of dense matrices on all threads.
+//! Products of dense matrices on all threads.
 //!
 //! One thread computes each strip of rows of a result, so that its bits do not depend on the number of threads.
 
-use faer::reborrow::ReborrowMut;
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
@@ -13,9 +12,6 @@ use super::{Cholesky, Scalar, products, zeroed};
 
 /// Rows of a strip.
 const STRIP: usize = 64;
-
-/// Order of the blocks of an inverse.
-const BLOCK: usize = 256;
 
 /// AB.
 ///
@@ -71,65 +67,6 @@ pub fn mirror_lower<T: Copy + Default>(matrix: &mut Matrix<T>) {
 }
 
 impl<T: Scalar> Cholesky<T> {
-    /// L⁻¹, row-major, with zeros above the diagonal. n³/6 multiply-adds.
-    ///
-    /// # Errors
-    /// [`Stopped`] if `watch` requests it.
-    pub(crate) fn inverse_lower(&self, watch: &dyn Watch) -> Result<Matrix<T>, Stopped> {
-        let n = self.order();
-        let l = MatRef::from_row_major_slice(self.lower(), n, n);
-        let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
-        // A block of columns of L⁻¹ is zero above its own rows.
-        let columns = starts.par_iter().map(|&start| {
-            watch.check()?;
-            let (height, width) = (n - start, BLOCK.min(n - start));
-            let mut columns: Vec<T> = zeroed(height * width);
-            (0..width).for_each(|i| columns[i * width + i] = T::from_f64(1.0));
-            let rhs = MatMut::from_row_major_slice_mut(&mut columns, height, width);
-            products::solve_lower(l.submatrix(start, start, height, height), rhs);
-            Ok(columns)
-        });
-        let columns = columns.collect::<Result<Vec<_>, Stopped>>()?;
-        let mut out = zeroed(n * n);
-        for (start, columns) in starts.into_iter().zip(columns) {
-            let width = BLOCK.min(n - start);
-            for (i, row) in columns.chunks_exact(width).enumerate() {
-                let kept = width.min(i + 1);
-                out[(start + i) * n + start..][..kept].copy_from_slice(&row[..kept]);
-            }
-        }
-        Ok(Matrix::from_entries(n, n, out))
-    }
-
-    /// A⁻¹ = L⁻ᵀL⁻¹, both triangles. n³/3 multiply-adds, and temporary memory for L⁻¹.
-    ///
-    /// # Errors
-    /// [`Stopped`] if `watch` requests it.
-    pub fn inverse(&self, watch: &dyn Watch) -> Result<Matrix<T>, Stopped> {
-        let n = self.order();
-        let x = self.inverse_lower(watch)?;
-        let x = products::view(&x);
-        let mut out = zeroed(n * n);
-        out.par_chunks_mut((STRIP * n).max(1)).enumerate().try_for_each(|(strip, out)| {
-            watch.check()?;
-            let (first, rows) = (strip * STRIP, out.len() / n);
-            let reach = first + rows;
-            let mut out = MatMut::from_row_major_slice_mut(out, rows, n).subcols_mut(0, reach);
-            // Column i of L⁻¹ is zero above row i.
-            let below = x.subrows(first, n - first);
-            products::assign(
-                out.rb_mut(),
-                1.0,
-                below.subcols(first, rows).transpose(),
-                below.subcols(0, reach),
-            );
-            Ok::<_, Stopped>(())
-        })?;
-        let mut out = Matrix::from_entries(n, n, out);
-        mirror_lower(&mut out);
-        Ok(out)
-    }
-
     /// log|A| = 2 Σ log Lᵢᵢ.
     #[must_use]
     pub fn log_determinant(&self) -> f64 {
@@ -148,7 +85,7 @@ mod tests {
 
     #[test]
     fn inverses_and_products_agree_across_blocks() {
-        for n in [1, STRIP - 1, STRIP + 1, BLOCK + 3] {
+        for n in [1, STRIP - 1, STRIP + 1, 4 * STRIP + 3] {
             let m = Matrix::from_entries(n, n, noise(n * n));
             let mut a = gram_of_columns(products::view(&m), &Unwatched).unwrap();
             for i in 0..n {

@@ -70,8 +70,8 @@ pub trait CholeskyFactor: Send + Sync {
         watch: &dyn Watch,
     ) -> Result<Box<dyn SymmetricMatrix>, Stopped>;
 
-    /// A⁻¹ on the host, both triangles. n³/3 multiply-adds at least, n² numbers.
-    fn inverse(&self, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped>;
+    /// A⁻¹ on the host; entries above the diagonal are unspecified. n³/3 multiply-adds at least.
+    fn into_inverse(self: Box<Self>, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped>;
 
     /// log|A|.
     fn log_determinant(&self) -> f64;
@@ -174,10 +174,10 @@ impl<T: Scalar> CholeskyFactor for Cholesky<T> {
         Ok(Box::new(HostMatrix::new(m, matrix)))
     }
 
-    fn inverse(&self, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
+    fn into_inverse(self: Box<Self>, watch: &dyn Watch) -> Result<Matrix<f64>, Stopped> {
         let n = self.order();
-        let entries = self.inverse(watch)?.into_entries().into_iter().map(|v| v.to_f64()).collect();
-        Ok(Matrix::from_entries(n, n, entries))
+        let inverse = (*self).into_inverse(watch)?;
+        Ok(Matrix::from_entries(n, n, T::into_doubles(inverse.into_entries())))
     }
 
     fn log_determinant(&self) -> f64 {

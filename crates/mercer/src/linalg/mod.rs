@@ -4,6 +4,7 @@ mod cholesky;
 pub(crate) mod dense;
 mod eigen;
 mod factor;
+mod inverse;
 pub mod normal_equations;
 pub(crate) mod products;
 mod qr;
@@ -15,6 +16,7 @@ mod zeroed;
 
 pub(crate) use cholesky::factor_in_place;
 pub use cholesky::{Cholesky, CholeskyError};
+pub use dense::mirror_lower;
 pub use eigen::{Eigen, EigenError};
 pub use factor::{CholeskyFactor, HostMatrix, SymmetricMatrix};
 pub use normal_equations::{

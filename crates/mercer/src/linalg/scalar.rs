@@ -8,7 +8,19 @@ use crate::real::Real;
 ///
 /// Sealed, as [`Real`] is.
 #[doc(hidden)]
-pub trait Scalar: Real + RealField {}
+pub trait Scalar: Real + RealField {
+    /// The values in double precision.
+    fn into_doubles(values: Vec<Self>) -> Vec<f64>;
+}
 
-impl Scalar for f32 {}
-impl Scalar for f64 {}
+impl Scalar for f32 {
+    fn into_doubles(values: Vec<Self>) -> Vec<f64> {
+        values.into_iter().map(f64::from).collect()
+    }
+}
+
+impl Scalar for f64 {
+    fn into_doubles(values: Vec<Self>) -> Vec<f64> {
+        values
+    }
+}

@@ -14,7 +14,7 @@ use super::SolveError;
 use super::quasi_newton::Memory;
 
 /// The number of steps stored for the curvature.
-const MEMORY: usize = 10;
+const MEMORY: usize = 20;
 
 /// The most evaluations of one line search.
 const TRIALS: usize = 30;

@@ -79,13 +79,17 @@ impl KernelGradient for GradientMatrix {
         self.outputs()
     }
 
+    fn reads_both_triangles(&self) -> bool {
+        self.z.is_some() || !self.filler.program().is_symmetric()
+    }
+
     fn contract(&self, weights: &[f64], watch: &dyn Watch) -> Result<Vec<f64>, Stopped> {
         let (n, m) = (self.nrows(), self.ncols());
         assert_eq!(weights.len(), n * m, "weights of a {n} × {m} matrix");
         if self.outputs() == 0 {
             return Ok(Vec::new());
         }
-        let mirror = self.z.is_none() && self.filler.program().is_symmetric();
+        let mirror = !self.reads_both_triangles();
         let tiles: Vec<(usize, usize)> = (0..n)
             .step_by(TILE)
             .flat_map(|i| (0..m).step_by(TILE).map(move |j| (i, j)))

@@ -92,7 +92,7 @@ pub fn gp_inducing_bytes(points: usize) -> u64 {
 /// Rows that are summed at once on inducing points.
 pub(crate) const GP_BLOCK: usize = 2_048;
 
-/// Bytes of a Gaussian process on its kernel matrix: the matrix, its inverse and the inverse of its factor.
+/// Bytes of a Gaussian process on its kernel matrix: its factor, a copy of it, and the triangle that the model keeps.
 #[must_use]
 pub fn gp_exact_bytes(rows: usize) -> u64 {
     (rows as u64).saturating_mul(rows as u64).saturating_mul(20)

@@ -87,7 +87,7 @@ impl Exact<'_> {
 
     /// The objective at `theta`, to be maximised, and its gradient; `None` if there is no factor.
     ///
-    /// 2n³/3 multiply-adds more than the factor, 2½n² numbers of memory in all.
+    /// n³/3 multiply-adds more than the factor, in its memory; leaving one out takes n³ more and 3n² numbers.
     pub fn evaluate(
         &self,
         theta: &[f64],
@@ -95,16 +95,18 @@ impl Exact<'_> {
     ) -> Result<Option<(f64, Vec<f64>)>, LearnError> {
         let Some(factored) = self.factor(theta, session)? else { return Ok(None) };
         let part = session.part();
-        let (value, weights) =
-            self.objective.with_weights(self.targets, &factored.alpha, &*factored.factor, &part)?;
-        let weights = weights.into_entries();
-        let n = factored.alpha.nrows();
+        let (value, mut weights) =
+            self.objective.with_weights(self.targets, &factored.alpha, factored.factor, &part)?;
         let (values, noise) = self.split(theta);
         let derivatives = self.kernel.gradient(&values, self.samples.ncols())?;
         let of_kernel = self.samples.gradient(&derivatives, None)?;
-        let mut gradient = of_kernel.contract(&weights, &session.part()).map_err(GramError::from)?;
+        if of_kernel.reads_both_triangles() {
+            mirror_lower(&mut weights);
+        }
+        let mut gradient = of_kernel.contract(weights.entries(), &part).map_err(GramError::from)?;
         if self.noise.is_none() {
-            gradient.push((0..n).map(|i| weights[i * n + i] * self.noise_of(noise, i)).sum());
+            let diagonal = (0..weights.nrows()).map(|i| weights.row(i)[i] * self.noise_of(noise, i));
+            gradient.push(diagonal.sum());
         }
         Ok(Some((value, gradient)))
     }
@@ -123,10 +125,10 @@ pub fn log_likelihood(targets: &Matrix<f64>, alpha: &Matrix<f64>, factor: &dyn C
 }
 
 impl GpObjective {
-    /// The objective and W, both triangles, where Σᵢⱼ Wᵢⱼ ∂Aᵢⱼ is its derivative, for targets with α = A⁻¹y and a factor of
-    /// A = K + σ²/w.
+    /// The objective and the lower triangle of W, where Σᵢⱼ Wᵢⱼ ∂Aᵢⱼ is its derivative, for targets with α = A⁻¹y and a factor
+    /// of A = K + σ²/w; entries above the diagonal are unspecified.
     ///
-    /// 2n³/3 multiply-adds for the likelihood and n³ more for leaving one out; 2n² numbers of memory.
+    /// n³/3 multiply-adds for the likelihood, in the memory of the factor; n³ more and 3n² numbers for leaving one out.
     ///
     /// # Errors
     /// [`Stopped`] if `watch` requests it.
@@ -134,24 +136,22 @@ impl GpObjective {
         self,
         targets: &Matrix<f64>,
         alpha: &Matrix<f64>,
-        factor: &dyn CholeskyFactor,
+        factor: Box<dyn CholeskyFactor>,
         watch: &dyn Watch,
     ) -> Result<(f64, Matrix<f64>), Stopped> {
-        let inverse = factor.inverse(watch)?.into_entries();
-        let (value, weights) = match self {
-            Self::Likelihood => (log_likelihood(targets, alpha, factor), likelihood_weights(alpha, inverse)),
+        let likelihood = log_likelihood(targets, alpha, &*factor);
+        let inverse = factor.into_inverse(watch)?;
+        Ok(match self {
+            Self::Likelihood => (likelihood, likelihood_weights(alpha, inverse)),
             Self::LeaveOneOut => leave_one_out(targets, alpha, inverse),
-        };
-        let mut weights = Matrix::from_entries(targets.nrows(), targets.nrows(), weights);
-        mirror_lower(&mut weights);
-        Ok((value, weights))
+        })
     }
 }
 
 /// ½(Σₒ αₒαₒᵀ − m·A⁻¹) for m outputs in the lower triangle of the buffer of A⁻¹.
-fn likelihood_weights(alpha: &Matrix<f64>, mut inverse: Vec<f64>) -> Vec<f64> {
+fn likelihood_weights(alpha: &Matrix<f64>, mut inverse: Matrix<f64>) -> Matrix<f64> {
     let (n, outputs) = (alpha.nrows(), alpha.ncols() as f64);
-    inverse.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
+    inverse.entries_mut().par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| {
         let own = alpha.row(i);
         for (j, entry) in row[..=i].iter_mut().enumerate() {
             let product: f64 = own.iter().zip(alpha.row(j)).map(|(a, b)| a * b).sum();
@@ -166,9 +166,12 @@ fn likelihood_weights(alpha: &Matrix<f64>, mut inverse: Vec<f64>) -> Vec<f64> {
 ///
 /// With Q = A⁻¹: vᵢ = 1/Qᵢᵢ and yᵢ − μᵢ = αᵢ/Qᵢᵢ. The derivative of one output's sum along ∂A is Σᵢⱼ Wᵢⱼ ∂Aᵢⱼ with
 /// W = Q·u αᵀ − ½Q·diag(c)·Q, made symmetric, where uᵢ = αᵢ/Qᵢᵢ and cᵢ = (1 + αᵢ²/Qᵢᵢ)/Qᵢᵢ. n³ multiply-adds more than the likelihood.
-fn leave_one_out(targets: &Matrix<f64>, alpha: &Matrix<f64>, inverse: Vec<f64>) -> (f64, Vec<f64>) {
+///
+/// `q` holds the lower triangle.
+fn leave_one_out(targets: &Matrix<f64>, alpha: &Matrix<f64>, mut q: Matrix<f64>) -> (f64, Matrix<f64>) {
+    mirror_lower(&mut q);
     let (n, outputs) = (targets.nrows(), targets.ncols());
-    let precision: Vec<f64> = (0..n).map(|i| inverse[i * n + i]).collect();
+    let precision: Vec<f64> = (0..n).map(|i| q.row(i)[i]).collect();
     let residual = |i: usize, o: usize| alpha.row(i)[o] / precision[i];
     let mut value = 0.0;
     for i in 0..n {
@@ -183,7 +186,6 @@ fn leave_one_out(targets: &Matrix<f64>, alpha: &Matrix<f64>, inverse: Vec<f64>) 
         (0..n * outputs).map(|k| residual(k / outputs, k % outputs)).collect(),
     );
     let mut v = Matrix::zeros(n, outputs);
-    let q = Matrix::from_entries(n, n, inverse);
     products::assign(products::view_mut(&mut v), 1.0, products::view(&q), products::view(&u));
     let factors: Vec<f64> = (0..n)
         .map(|i| {
@@ -213,7 +215,7 @@ fn leave_one_out(targets: &Matrix<f64>, alpha: &Matrix<f64>, inverse: Vec<f64>) 
             }
         }
     });
-    (value, weights)
+    (value, Matrix::from_entries(n, n, weights))
 }
 
 /// Rejects a kernel matrix with a value that is not finite.

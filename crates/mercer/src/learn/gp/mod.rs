@@ -178,7 +178,7 @@ impl Gp {
     /// The objective and its gradient at `theta`: the logarithms of the kernel's unknowns in the order of its text,
     /// then that of σ² where it is learnt. Without priors. `None` if K + σ²/w is not positive definite there.
     ///
-    /// O(n³) time and 2½n² numbers of memory; on M inducing points it is a lower bound of the likelihood, in O(nM²) time, and by
+    /// O(n³) time and n² numbers of memory; on M inducing points it is a lower bound of the likelihood, in O(nM²) time, and by
     /// conjugate gradients an estimate.
     ///
     /// # Errors
