@@ -196,10 +196,14 @@ def prediction(data, settings):
         rows = X_test.astype(np.float32) if contestant.label.endswith("f32") else X_test
         return Contestant(contestant.label, lambda: model.predict(rows), answer, bar=bar)
 
-    bars = {"scikit-learn": 10, "intelex f32": 1.5, "intelex f64": 1.5}
+    def bars(label):
+        """Single precision is compared with single precision; double with double, and must not lose to single."""
+        single = label.endswith("f32")
+        return {"scikit-learn": 10, "intelex f32": 2 if single else 1, "intelex f64": 2}
+
     rows = max(0.001 * len(X_test), 3)
     allowed = {"test errors": lambda peer: peer + rows}
-    return Contest([predict(p) for p in judged(data, peers)], [predict(m, bars) for m in mine], allowed)
+    return Contest([predict(p) for p in judged(data, peers)], [predict(m, bars(m.label)) for m in mine], allowed)
 
 
 def choice(settings):
