@@ -53,7 +53,8 @@ pub fn cg_bytes(rows: usize, rank: usize, targets: usize) -> u64 {
 pub const GP_PATIENCE: f64 = 6e13;
 
 /// The time of a multiply-add of conjugate gradients, which read the matrix from memory for a few columns, relative to one of a large
-/// product.
+/// product. It includes how far the number of steps is from [`GP_STEPS`], which depends on the noise: measured 2 to 4 where its
+/// standard deviation is a tenth of the targets', 120 on almost noiseless targets (n = 4,000 and 8,000).
 pub const GP_CG_WEIGHT: f64 = 32.0;
 
 /// Random probes of the determinant of a Gaussian process.
