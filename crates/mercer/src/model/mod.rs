@@ -85,20 +85,7 @@ pub enum Method {
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ridge => "ridge",
-            Self::Lms => "lms",
-            Self::Smoother => "smoother",
-            Self::Knn => "knn",
-            Self::Perceptron => "perceptron",
-            Self::Logistic => "logistic",
-            Self::Svc => "svc",
-            Self::NuSvc => "nu-svc",
-            Self::Svr => "svr",
-            Self::NuSvr => "nu-svr",
-            Self::OneClass => "one-class",
-            Self::Gp => "gp",
-        })
+        self.serialize(f)
     }
 }
 
