@@ -3,26 +3,26 @@
 use mercer::data::counted;
 use mercer::design::Approximation;
 use mercer::kernel::check::Domain;
-use mercer::kernel::{Kernel, name_columns};
+use mercer::kernel::name_columns;
 use mercer::learn::{Learnt, TargetSizes};
 use mercer::model::{Facts, Predictor};
 
 /// Labelled lines about a predictor of these columns.
 pub fn lines(predictor: &Predictor, columns: &[String]) -> Vec<(&'static str, String)> {
-    let kernel = |of: &Kernel, domain| kernel(of, domain, columns);
+    let mut lines = Vec::new();
+    if let Some((kernel, domain, _)) = predictor.basis() {
+        lines.push(("kernel", name_columns(&kernel.to_string(), columns)));
+        let proven = |domain: Domain| format!("proven positive semidefinite on {}", domain.describe());
+        lines.extend(domain.map(|domain| ("check", proven(domain))));
+    }
     match predictor {
-        Predictor::Expansion(expansion) => kernel(&expansion.kernel, expansion.domain),
-        Predictor::Pairs(pairs) => kernel(&pairs.kernel, pairs.domain),
-        Predictor::GaussianClasses(classes) => kernel(&classes.latent.kernel, classes.latent.domain),
         Predictor::GaussianProcess(process) => {
-            let mut lines = kernel(&process.mean.kernel, process.mean.domain);
             let deviations: Vec<String> =
                 process.scales.iter().map(|scale| format!("{:.6}", scale * process.noise.sqrt())).collect();
             lines.push(("noise", format!("standard deviation {}", deviations.join(", "))));
             if !process.has_variance() {
                 lines.push(("variance", "left out: there are no standard deviations".to_owned()));
             }
-            lines
         }
         Predictor::Linear(linear) => {
             let (map, count) = (linear.map.to_string(), linear.weights.nrows());
@@ -35,22 +35,14 @@ pub fn lines(predictor: &Predictor, columns: &[String]) -> Vec<(&'static str, St
                 }
                 None => format!("{map} ({count} of them)"),
             };
-            vec![("features", text)]
+            lines.push(("features", text));
         }
-        Predictor::Neighbours(neighbours) => vec![("rule", neighbours.rule.to_string())],
+        Predictor::Neighbours(neighbours) => lines.push(("rule", neighbours.rule.to_string())),
         Predictor::Voted(voted) => {
-            let mut lines = kernel(&voted.kernel, voted.domain);
             lines.push(("voters", voted.steps.iter().filter(|step| step.votes > 0).count().to_string()));
-            lines
         }
+        Predictor::Expansion(_) | Predictor::Pairs(_) | Predictor::GaussianClasses(_) => {}
     }
-}
-
-fn kernel(kernel: &Kernel, domain: Option<Domain>, columns: &[String]) -> Vec<(&'static str, String)> {
-    let mut lines = vec![("kernel", name_columns(&kernel.to_string(), columns))];
-    lines.extend(
-        domain.map(|domain| ("check", format!("proven positive semidefinite on {}", domain.describe()))),
-    );
     lines
 }
 

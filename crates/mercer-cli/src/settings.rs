@@ -2,22 +2,23 @@
 
 use mercer::design::{Approximation, FeatureMap};
 use mercer::kernel::{Kernel, bind_columns, names_columns, with_unknown_columns};
-use mercer::learn::svm::{self, Machine, Svm};
+use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
-    Admission, AnyLearner, Gp, GpSolver, Intercept, Knn, Lift, Lms, LmsSolver, Logistic, LogisticSolver,
-    Perceptron, Ridge, RidgeSolver, Rule, Smoother, Step,
+    Admission, AnyLearner, Gp, GpSolver, Intercept, Knn, Lift, Lms, Logistic, Perceptron, Ridge, Smoother,
+    Step,
 };
 use mercer::model::Method;
 use mercer::select::{Open, default_kernel};
 use mercer::solve::svm::SvmSettings;
+use serde::de::DeserializeOwned;
 
-use crate::args::{Approx, Fit, Multiclass, Solver, methods_of};
+use crate::args::{self, Approx, Fit, Given, methods_of};
 use crate::failure::Failure;
 
 /// The learner that the command line describes. Columns chosen by name in the kernel or the features are not resolved
 /// to indices yet.
 pub fn learner(arguments: &Fit) -> Result<AnyLearner, Failure> {
-    refuse_what_does_not_apply(arguments)?;
+    refuse(&arguments.given, methods_of, arguments.method, "")?;
     refuse_contradictions(arguments)?;
     of_columns(arguments, None)
 }
@@ -115,6 +116,11 @@ pub fn lifted(
     })
 }
 
+/// The setting that a flag names, which has been checked; else its default.
+fn chosen<T: DeserializeOwned + Default>(name: &Option<String>) -> T {
+    name.as_deref().and_then(|name| args::named(name).ok()).unwrap_or_default()
+}
+
 /// Whether a proof is required.
 fn admission(arguments: &Fit) -> Admission {
     if arguments.assume_psd { Admission::Assume } else { Admission::Check }
@@ -124,13 +130,7 @@ fn ridge(arguments: &Fit, lift: Lift) -> Ridge {
     let mut ridge = Ridge::on(lift)
         .intercept(arguments.bias.unwrap_or_default())
         .admission(admission(arguments))
-        .solver(match arguments.solver {
-            Some(Solver::Cholesky) => RidgeSolver::Cholesky,
-            Some(Solver::Mixed) => RidgeSolver::Mixed,
-            Some(Solver::Primal) => RidgeSolver::Primal,
-            Some(Solver::Cg) => RidgeSolver::Cg,
-            _ => RidgeSolver::Auto,
-        });
+        .solver(chosen(&arguments.solver));
     if !arguments.lambda.is_empty() {
         ridge.lambda.clone_from(&arguments.lambda);
     }
@@ -144,7 +144,7 @@ fn lms(arguments: &Fit, lift: Lift) -> Lms {
     lms.step(arguments.step.unwrap_or_default())
         .epochs(epochs)
         .tol(tol)
-        .solver(if arguments.solver == Some(Solver::Sgd) { LmsSolver::Sgd } else { LmsSolver::Batch })
+        .solver(chosen(&arguments.solver))
         .intercept(arguments.bias.unwrap_or_default())
         .admission(admission(arguments))
 }
@@ -164,20 +164,18 @@ fn gp(arguments: &Fit, names: Option<&[String]>) -> Result<Gp, Failure> {
             ));
         }
     };
-    let solver = match arguments.solver {
+    let solver = match &arguments.solver {
         None => open,
         Some(_) if inducing.is_some() => {
             return Err(Failure::usage(
                 "--solver is for a process without inducing points: leave out --approx",
             ));
         }
-        Some(Solver::Cholesky) => GpSolver::Cholesky,
-        Some(Solver::Cg) => GpSolver::Cg,
-        Some(_) => GpSolver::Auto,
+        solver => chosen(solver),
     };
     Ok(Gp::new(kernel)
         .noise(arguments.noise)
-        .objective(arguments.objective.unwrap_or_default().into())
+        .objective(arguments.objective.unwrap_or_default())
         .solver(solver)
         .variance(!arguments.no_variance)
         .restarts(arguments.restarts.unwrap_or(0))
@@ -197,7 +195,6 @@ fn knn(arguments: &Fit) -> Knn {
 fn perceptron(arguments: &Fit, lift: Lift) -> Perceptron {
     let perceptron = Perceptron::on(lift);
     let passes = arguments.epochs.unwrap_or(perceptron.passes);
-    let one_vs_rest = arguments.multiclass == Some(Multiclass::OneVsRest);
     perceptron
         .passes(passes)
         .averaged(!arguments.last)
@@ -207,7 +204,7 @@ fn perceptron(arguments: &Fit, lift: Lift) -> Perceptron {
             Some(Step::Value(step)) => step,
             Some(Step::Auto) | None => 1.0,
         })
-        .rule(if one_vs_rest { Rule::OneVsRest } else { Rule::Direct })
+        .rule(chosen(&arguments.multiclass))
         .admission(admission(arguments))
 }
 
@@ -227,11 +224,7 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
     let logistic = Logistic::on(lift).lambda(lambda);
     let tol = arguments.tol.unwrap_or(logistic.tol);
     Ok(logistic
-        .solver(match arguments.solver {
-            Some(Solver::Gd) => LogisticSolver::Gd,
-            Some(Solver::Sgd) => LogisticSolver::Sgd,
-            _ => LogisticSolver::Newton,
-        })
+        .solver(chosen(&arguments.solver))
         .class_weight(arguments.class_weight.clone().unwrap_or_default())
         .step(arguments.step.unwrap_or_default())
         .tol(tol)
@@ -242,63 +235,26 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
 fn svm(arguments: &Fit, lift: Lift) -> Svm {
     let machine = Machine::of(arguments.method, arguments.c, arguments.nu, arguments.epsilon);
     let usual = SvmSettings::default();
-    let one_vs_rest = arguments.multiclass == Some(Multiclass::OneVsRest);
     Svm::on(lift, machine)
         .class_weight(arguments.class_weight.clone().unwrap_or_default())
-        .multiclass(if one_vs_rest { svm::Multiclass::OneVsRest } else { svm::Multiclass::OneVsOne })
+        .multiclass(chosen(&arguments.multiclass))
         .probability(arguments.probability)
         .admission(admission(arguments))
         .solver(SvmSettings { tol: arguments.tol.unwrap_or(usual.tol), cache: arguments.memory, ..usual })
 }
 
-/// Rejects flags that the method would ignore.
-fn refuse_what_does_not_apply(arguments: &Fit) -> Result<(), Failure> {
-    let flags = [
-        ("kernel", arguments.kernel.is_some()),
-        ("features", arguments.features.is_some()),
-        ("lambda", !arguments.lambda.is_empty()),
-        ("C", arguments.c.is_some()),
-        ("nu", arguments.nu.is_some()),
-        ("no-tune", arguments.no_tune),
-        ("epsilon", arguments.epsilon.is_some()),
-        ("bias", arguments.bias.is_some()),
-        ("solver", arguments.solver.is_some()),
-        ("step", arguments.step.is_some()),
-        ("epochs", arguments.epochs.is_some()),
-        ("tol", arguments.tol.is_some()),
-        ("approx", arguments.approx.is_some()),
-        ("checkpoint", arguments.checkpoint.is_some()),
-        ("noise", arguments.noise.is_some()),
-        ("no-variance", arguments.no_variance),
-        ("restarts", arguments.restarts.is_some()),
-        ("k", arguments.k.is_some()),
-        ("weights", arguments.weights.is_some()),
-        ("metric", arguments.metric.is_some()),
-        ("classify", arguments.classify),
-        ("assume-psd", arguments.assume_psd),
-        ("class-weight", arguments.class_weight.is_some()),
-        ("sample-weight", arguments.sample_weight.is_some()),
-        ("probability", arguments.probability),
-        ("last", arguments.last),
-        ("vote", arguments.vote),
-        ("budget", arguments.budget.is_some()),
-        ("multiclass", arguments.multiclass.is_some()),
-    ];
-    refuse(&flags, methods_of, arguments.method, "")
-}
-
-/// Rejects flags that were given, by their names, for methods that `methods_of` does not list; `task` stands before the method.
+/// Rejects given flags that are for methods that `methods_of` lists, if the method is not one; `task` stands before the method.
 pub fn refuse(
-    flags: &[(&str, bool)],
+    given: &Given,
     methods_of: fn(&str) -> Option<&'static [Method]>,
     method: Method,
     task: &str,
 ) -> Result<(), Failure> {
-    for (flag, _) in flags.iter().filter(|(_, given)| *given) {
+    for flag in given.names() {
         let Some(methods) = methods_of(flag) else { continue };
         if !methods.contains(&method) {
             let those: Vec<String> = methods.iter().map(Method::to_string).collect();
-            let (dashes, those) = (if *flag == "k" { "-" } else { "--" }, those.join(", "));
+            let (dashes, those) = (if flag == "k" { "-" } else { "--" }, those.join(", "));
             return Err(Failure::usage(format!(
                 "{dashes}{flag} does not apply to {task}{method}; it is for {those}"
             )));
@@ -312,24 +268,27 @@ pub const BIAS_OF_APPROX: &str = "--approx supports --bias centred and none only
 
 /// Rejects values that the method does not support, and contradictory flags.
 fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
-    use Solver::{Auto, Batch, Cg, Cholesky, Gd, Mixed, Newton, Primal, Sgd};
     let method = arguments.method;
-    let (solvers, names): (&[Solver], &str) = match method {
-        Method::Lms => (&[Batch, Sgd], "batch or sgd"),
-        Method::Logistic => (&[Newton, Gd, Sgd], "newton, gd or sgd"),
-        Method::Gp => (&[Auto, Cholesky, Cg], "auto, cholesky or cg"),
-        _ => (&[Auto, Cholesky, Mixed, Primal, Cg], "auto, cholesky, mixed, primal or cg"),
+    let (solvers, last): (&[&str], &str) = match method {
+        Method::Lms => (&["batch"], "sgd"),
+        Method::Logistic => (&["newton", "gd"], "sgd"),
+        Method::Gp => (&["auto", "cholesky"], "cg"),
+        _ => (&["auto", "cholesky", "mixed", "primal"], "cg"),
     };
-    if arguments.solver.is_some_and(|solver| !solvers.contains(&solver)) {
-        return Err(Failure::usage(format!("--solver for {method} must be {names}")));
+    let solver = arguments.solver.as_deref();
+    if solver.is_some_and(|solver| !solvers.contains(&solver) && solver != last) {
+        return Err(Failure::usage(format!(
+            "--solver for {method} must be {} or {last}",
+            solvers.join(", ")
+        )));
     }
     let (ridge, perceptron) = (method == Method::Ridge, method == Method::Perceptron);
     let vectors =
         matches!(method, Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass);
-    let (cg, precomputed) = (arguments.solver == Some(Cg), is_precomputed(arguments));
+    let (cg, precomputed) = (solver == Some("cg"), is_precomputed(arguments));
     let approximate = arguments.approx.is_some_and(Approx::is_asked);
-    let one_vs_one = arguments.multiclass == Some(Multiclass::OneVsOne);
-    let direct = arguments.multiclass == Some(Multiclass::Direct);
+    let multiclass = arguments.multiclass.as_deref();
+    let (one_vs_one, direct) = (multiclass == Some("one-vs-one"), multiclass == Some("direct"));
     let contradictions = [
         (perceptron && one_vs_one, "--multiclass for a perceptron must be direct or one-vs-rest"),
         (vectors && direct, "--multiclass for a support vector machine must be one-vs-one or one-vs-rest"),
@@ -347,9 +306,7 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
             "--checkpoint needs --solver cg or --approx",
         ),
         (
-            method == Method::Logistic
-                && arguments.step.is_some()
-                && !matches!(arguments.solver, Some(Gd | Sgd)),
+            method == Method::Logistic && arguments.step.is_some() && !matches!(solver, Some("gd" | "sgd")),
             "--step of logistic is for --solver gd and sgd; Newton's method finds its own",
         ),
         (precomputed && !vectors, "--kernel precomputed is supported by support vector machines only"),
@@ -359,7 +316,7 @@ fn refuse_contradictions(arguments: &Fit) -> Result<(), Failure> {
         (
             approximate
                 && ridge
-                && arguments.solver.is_some_and(|solver| solver != Auto)
+                && solver.is_some_and(|solver| solver != "auto")
                 && !(cg && matches!(arguments.approx, Some(Approx::As(Approximation::Nystrom { .. })))),
             "--approx cannot be combined with --solver, except nystrom:M with cg",
         ),
@@ -375,7 +332,7 @@ mod tests {
     use super::*;
     use crate::args::{Arguments, Command};
     use clap::Parser;
-    use mercer::learn::GpObjective;
+    use mercer::learn::{GpObjective, LmsSolver, RidgeSolver};
     use serde_json::json;
 
     fn parsed(text: &str) -> Result<AnyLearner, Failure> {
@@ -468,6 +425,7 @@ mod tests {
         for (text, message) in [
             ("ridge --C 1", "--C does not apply to ridge; it is for logistic, svc, svr, nu-svr"),
             ("lms --solver cg", "--solver for lms must be batch or sgd"),
+            ("ridge --objective loo", "--objective does not apply to ridge; it is for gp"),
             ("ridge --tol 1e-3", "--solver cg"),
             ("ridge --kernel precomputed", "support vector machines"),
             ("svc --kernel precomputed --approx auto", "precomputed kernel values"),

@@ -1,13 +1,13 @@
 //! The arguments of `tune` as a search of the library.
 
 use mercer::kernel::SearchSpace;
-use mercer::learn::search::Shared;
+use mercer::learn::search::{Criterion, Shared};
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{Admission, AnyLearner, Intercept, Knn, Lift, Logistic, Perceptron, Ridge, Smoother};
 use mercer::model::Method;
 use mercer::select::Values;
 
-use crate::args::{Approx, Criterion, Tune, tuned_methods_of};
+use crate::args::{Approx, Tune, tuned_methods_of};
 use crate::failure::Failure;
 use crate::settings::{BIAS_OF_APPROX, kernel, lifted, refuse};
 
@@ -107,31 +107,9 @@ fn lift(arguments: &Tune, names: Option<&[String]>) -> Result<Lift, Failure> {
 /// Rejects flags that the method would ignore.
 fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     let method = arguments.method;
-    let flags = [
-        ("kernel", arguments.kernel.is_some()),
-        ("features", arguments.features.is_some()),
-        ("lambda", arguments.lambda.is_some()),
-        ("C", arguments.c.is_some()),
-        ("nu", arguments.nu.is_some()),
-        ("epsilon", arguments.epsilon.is_some()),
-        ("k", arguments.k.is_some()),
-        ("classify", arguments.classify),
-        ("bias", arguments.bias.is_some()),
-        ("class-weight", arguments.class_weight.is_some()),
-        ("approx", arguments.approx.is_some()),
-        ("criterion", arguments.criterion.is_some()),
-        ("score", arguments.score.is_some()),
-        ("one-se", arguments.one_se),
-        ("folds", arguments.folds.is_some()),
-        ("holdout", arguments.holdout.is_some()),
-        ("search", arguments.search.is_some()),
-        ("points", arguments.points.is_some()),
-        ("trials", arguments.trials.is_some()),
-        ("checkpoint", arguments.checkpoint.is_some()),
-        ("assume-psd", arguments.assume_psd),
-    ];
-    refuse(&flags, tuned_methods_of, method, "the tuning of ")?;
-    let one_fit = matches!(arguments.criterion, Some(Criterion::Loo | Criterion::Gcv));
+    refuse(&arguments.given, tuned_methods_of, method, "the tuning of ")?;
+    let by = arguments.criterion.as_ref();
+    let one_fit = matches!(by, Some(Criterion::LeaveOneOut | Criterion::Gcv));
     if one_fit && method != Method::Ridge {
         return Err(Failure::usage(format!(
             "--criterion loo and gcv are for ridge, whose left-out errors follow from one fit; {method} is scored by folds or \
@@ -140,11 +118,11 @@ fn refuse_what_does_not_apply(arguments: &Tune) -> Result<(), Failure> {
     }
     let contradictions = [
         (
-            arguments.folds.is_some() && arguments.criterion.is_some_and(|by| by != Criterion::Folds),
+            arguments.folds.is_some() && by.is_some_and(|by| !matches!(by, Criterion::Folds(_))),
             "--folds is for --criterion folds",
         ),
         (
-            arguments.holdout.is_some() && arguments.criterion.is_some_and(|by| by != Criterion::Holdout),
+            arguments.holdout.is_some() && by.is_some_and(|by| !matches!(by, Criterion::HoldOut(_))),
             "--holdout is for --criterion holdout; --outer keeps rows apart from the search",
         ),
     ];
@@ -170,11 +148,11 @@ fn check_approximation(arguments: &Tune) -> Result<(), Failure> {
 /// Rejects a criterion that needs the kernel matrix.
 pub fn check_criterion(arguments: &Tune) -> Result<(), Failure> {
     match arguments.criterion(true) {
-        Criterion::Folds | Criterion::Holdout => Ok(()),
-        Criterion::Loo | Criterion::Gcv => {
+        Criterion::LeaveOneOut | Criterion::Gcv => {
             Err(Failure::usage("--criterion loo and gcv need the kernel matrix, which --approx does without")
                 .hint("use --folds 5 or --holdout 0.2"))
         }
+        _ => Ok(()),
     }
 }
 

@@ -46,6 +46,22 @@ impl Op {
 const UPPER: cublas::cublasFillMode_t = cublas::cublasFillMode_t::CUBLAS_FILL_MODE_UPPER;
 const NOT_ONES: cublas::cublasDiagType_t = cublas::cublasDiagType_t::CUBLAS_DIAG_NON_UNIT;
 
+/// Calls the function of cuBLAS for a precision, whose type of numbers is `$number` in the arguments.
+macro_rules! in_precision {
+    ($precision:expr, $number:ident => $double:ident | $single:ident ($($arguments:tt)*)) => {
+        match $precision {
+            Precision::Double => {
+                type $number = f64;
+                cublas::$double($($arguments)*)
+            }
+            Precision::Single => {
+                type $number = f32;
+                cublas::$single($($arguments)*)
+            }
+        }
+    };
+}
+
 impl Blas {
     /// Whether the libraries can be loaded.
     pub fn is_present() -> bool {
@@ -80,40 +96,11 @@ impl Blas {
         let (lda, ldb, ldc) = (a.1 as i32, b.1 as i32, c.1 as i32);
         // SAFETY: the caller's promise; the factors are read before the calls return.
         unsafe {
-            match precision {
-                Precision::Double => cublas::cublasDgemm_v2(
-                    handle,
-                    op_a,
-                    op_b,
-                    m,
-                    n,
-                    k,
-                    &alpha,
-                    a.0 as *const f64,
-                    lda,
-                    b.0 as *const f64,
-                    ldb,
-                    &beta,
-                    c.0 as *mut f64,
-                    ldc,
-                ),
-                Precision::Single => cublas::cublasSgemm_v2(
-                    handle,
-                    op_a,
-                    op_b,
-                    m,
-                    n,
-                    k,
-                    &(alpha as f32),
-                    a.0 as *const f32,
-                    lda,
-                    b.0 as *const f32,
-                    ldb,
-                    &(beta as f32),
-                    c.0 as *mut f32,
-                    ldc,
-                ),
-            }
+            in_precision!(precision, Number => cublasDgemm_v2 | cublasSgemm_v2 (
+                handle, op_a, op_b, m, n, k,
+                &(alpha as Number), a.0 as *const Number, lda, b.0 as *const Number, ldb,
+                &(beta as Number), c.0 as *mut Number, ldc
+            ))
         }
         .result()?;
         Ok(())
@@ -170,58 +157,16 @@ impl Blas {
         };
         // SAFETY: the caller's promise.
         unsafe {
-            match precision {
+            if side == Side::Left && n == 1 {
                 // One right-hand side has a separate, faster function.
-                Precision::Double if side == Side::Left && n == 1 => cublas::cublasDtrsv_v2(
-                    handle,
-                    UPPER,
-                    op,
-                    NOT_ONES,
-                    m,
-                    u.0 as *const f64,
-                    ldu,
-                    b.0 as *mut f64,
-                    1,
-                ),
-                Precision::Single if side == Side::Left && n == 1 => cublas::cublasStrsv_v2(
-                    handle,
-                    UPPER,
-                    op,
-                    NOT_ONES,
-                    m,
-                    u.0 as *const f32,
-                    ldu,
-                    b.0 as *mut f32,
-                    1,
-                ),
-                Precision::Double => cublas::cublasDtrsm_v2(
-                    handle,
-                    code,
-                    UPPER,
-                    op,
-                    NOT_ONES,
-                    m,
-                    n,
-                    &1.0,
-                    u.0 as *const f64,
-                    ldu,
-                    b.0 as *mut f64,
-                    ldb,
-                ),
-                Precision::Single => cublas::cublasStrsm_v2(
-                    handle,
-                    code,
-                    UPPER,
-                    op,
-                    NOT_ONES,
-                    m,
-                    n,
-                    &1.0,
-                    u.0 as *const f32,
-                    ldu,
-                    b.0 as *mut f32,
-                    ldb,
-                ),
+                in_precision!(precision, Number => cublasDtrsv_v2 | cublasStrsv_v2 (
+                    handle, UPPER, op, NOT_ONES, m, u.0 as *const Number, ldu, b.0 as *mut Number, 1
+                ))
+            } else {
+                in_precision!(precision, Number => cublasDtrsm_v2 | cublasStrsm_v2 (
+                    handle, code, UPPER, op, NOT_ONES, m, n,
+                    &1.0, u.0 as *const Number, ldu, b.0 as *mut Number, ldb
+                ))
             }
         }
         .result()?;

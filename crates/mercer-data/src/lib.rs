@@ -54,7 +54,7 @@ pub use foreign::foreign;
 pub use held_out::HeldOut;
 pub use npy::{write_npy, write_npy_entries, write_npy_header};
 pub use number::Number;
-pub use options::{ColumnRef, Dates, Delimiter, Layout, Missing, ReadOptions, UnknownChoice};
+pub use options::{ColumnRef, Dates, Delimiter, Layout, Missing, ReadOptions};
 pub use passes::{Chunk, FilePasses, PassError, Passes, Survey, SurveyOptions};
 pub use read::{column_names, read, read_source};
 pub use row_sample::{RowSample, fold_of_row, row_hash};

@@ -152,41 +152,6 @@ pub enum Dates {
     Days,
 }
 
-impl FromStr for Dates {
-    type Err = UnknownChoice;
-
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-        match text {
-            "days" => Ok(Self::Days),
-            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "days" }),
-        }
-    }
-}
-
-impl FromStr for Missing {
-    type Err = UnknownChoice;
-
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-        match text {
-            "error" => Ok(Self::Error),
-            "drop" => Ok(Self::Drop),
-            "mean" => Ok(Self::Mean),
-            "indicator" => Ok(Self::Indicator),
-            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "error, drop, mean, indicator" }),
-        }
-    }
-}
-
-/// An unknown word.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{received}` is not one of {allowed}")]
-pub struct UnknownChoice {
-    /// The word.
-    pub received: String,
-    /// The allowed words.
-    pub allowed: &'static str,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,10 @@
 //! The two storage precisions, `f32` and `f64`, behind one trait.
 
 use std::fmt::{self, Debug, Display};
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AnySamples, Samples, UnknownChoice};
+use crate::{AnySamples, Samples};
 
 /// A storage precision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,18 +25,6 @@ impl Precision {
         match self {
             Self::Single => 4,
             Self::Double => 8,
-        }
-    }
-}
-
-impl FromStr for Precision {
-    type Err = UnknownChoice;
-
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-        match text {
-            f32::NAME => Ok(Self::Single),
-            f64::NAME => Ok(Self::Double),
-            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "f32, f64" }),
         }
     }
 }

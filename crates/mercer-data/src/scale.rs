@@ -1,12 +1,10 @@
 //! Scaling: an affine map of each column, fitted on the training rows and stored in the model.
 
 use std::collections::BTreeSet;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::finite::check_features;
-use super::options::UnknownChoice;
 use super::{AnySamples, DataError, Samples, Storage};
 use crate::real::Real;
 use crate::with_samples;
@@ -22,19 +20,6 @@ pub enum ScaleMethod {
     MinMax,
     /// No scaling.
     None,
-}
-
-impl FromStr for ScaleMethod {
-    type Err = UnknownChoice;
-
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-        match text {
-            "standard" => Ok(Self::Standard),
-            "minmax" => Ok(Self::MinMax),
-            "none" => Ok(Self::None),
-            _ => Err(UnknownChoice { received: text.to_owned(), allowed: "standard, minmax, none" }),
-        }
-    }
 }
 
 /// A fitted scaling: column j becomes (xⱼ − shiftⱼ) / scaleⱼ.

@@ -3,14 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
 use super::error::{DataError, Place};
 use super::foreign::foreign;
-use super::options::UnknownChoice;
 
 /// The number of bytes examined to detect a format.
 const PEEK: usize = 1 << 16;
@@ -29,24 +27,6 @@ pub enum Format {
     Npz,
     /// A Parquet file, if the program was built with support for it.
     Parquet,
-}
-
-impl FromStr for Format {
-    type Err = UnknownChoice;
-
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
-        match text {
-            "csv" | "tsv" => Ok(Self::Csv),
-            "libsvm" | "svmlight" | "svm" => Ok(Self::Svmlight),
-            "npy" => Ok(Self::Npy),
-            "npz" => Ok(Self::Npz),
-            "parquet" => Ok(Self::Parquet),
-            _ => Err(UnknownChoice {
-                received: text.to_owned(),
-                allowed: "csv, tsv, libsvm, npy, npz, parquet",
-            }),
-        }
-    }
 }
 
 impl Format {

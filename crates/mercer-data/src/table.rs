@@ -126,11 +126,12 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
     let mut targets = Vec::new();
     let asked_twice =
         |at: usize| DataError::ColumnAskedTwice { file: file.to_owned(), name: names[at].clone() };
-    for column in &options.target {
+    let find_free = |column: &ColumnRef, roles: &[Role]| {
         let at = find(column)?;
-        if roles[at] != Role::Ignored {
-            return Err(asked_twice(at));
-        }
+        if roles[at] == Role::Ignored { Ok(at) } else { Err(asked_twice(at)) }
+    };
+    for column in &options.target {
+        let at = find_free(column, &roles)?;
         roles[at] = Role::Target(targets.len());
         targets.push(at);
     }
@@ -141,10 +142,7 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
         }
     }
     for (slot, column) in options.categorical.iter().enumerate() {
-        let at = find(column)?;
-        if roles[at] != Role::Ignored {
-            return Err(asked_twice(at));
-        }
+        let at = find_free(column, &roles)?;
         roles[at] = Role::Category(slot);
     }
     let mut is_feature = vec![options.columns.is_empty(); names.len()];
@@ -156,15 +154,18 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
         is_feature[at] = true;
     }
     for column in &options.drop {
-        let at = find(column)?;
-        if roles[at] != Role::Ignored {
-            return Err(asked_twice(at));
-        }
-        is_feature[at] = false;
+        is_feature[find_free(column, &roles)?] = false;
     }
-    // Slots follow the order of the file, not that of the request.
+    if number_features(&mut roles, &is_feature) == 0 {
+        return Err(DataError::NoFeatures { file: file.to_owned() });
+    }
+    Ok(Parts { roles, targets, named: table.named() })
+}
+
+/// Gives each feature its slot, in the order of the file instead of that of the request, and returns their number.
+fn number_features(roles: &mut [Role], is_feature: &[bool]) -> usize {
     let (mut numbers, mut categories) = (0, 0);
-    for (role, is_feature) in roles.iter_mut().zip(is_feature) {
+    for (role, &is_feature) in roles.iter_mut().zip(is_feature) {
         match role {
             Role::Ignored if is_feature => {
                 *role = Role::Number(numbers);
@@ -178,10 +179,7 @@ pub(super) fn parts_to_learn(table: &Table, file: &str, options: &ReadOptions) -
             Role::Number(_) | Role::Target(_) => {}
         }
     }
-    if numbers + categories == 0 {
-        return Err(DataError::NoFeatures { file: file.to_owned() });
-    }
-    Ok(Parts { roles, targets, named: table.named() })
+    numbers + categories
 }
 
 /// The roles of a file's columns under `schema`: matched by name if both have a header, otherwise by position. Targets

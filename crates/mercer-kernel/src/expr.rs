@@ -148,27 +148,16 @@ impl Function {
         Self::Max,
     ];
 
+    /// The names in kernel text, in the same order.
+    const NAMES: [&'static str; 16] = [
+        "exp", "log", "sin", "cos", "tan", "sinc", "sinh", "cosh", "tanh", "sqrt", "abs", "asin", "acos",
+        "atan", "min", "max",
+    ];
+
     /// The name in kernel text.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Exp => "exp",
-            Self::Log => "log",
-            Self::Sin => "sin",
-            Self::Cos => "cos",
-            Self::Tan => "tan",
-            Self::Sinc => "sinc",
-            Self::Sinh => "sinh",
-            Self::Cosh => "cosh",
-            Self::Tanh => "tanh",
-            Self::Sqrt => "sqrt",
-            Self::Abs => "abs",
-            Self::Asin => "asin",
-            Self::Acos => "acos",
-            Self::Atan => "atan",
-            Self::Min => "min",
-            Self::Max => "max",
-        }
+        Self::NAMES[self as usize]
     }
 
     /// Whether it takes two or more arguments (`min`, `max`) instead of one.

@@ -67,7 +67,7 @@ mod _native {
     #[pymodule_export]
     use super::train::{prefers_primal, train, update_perceptron};
     #[pymodule_export]
-    use super::tune::{ridge_path, ridge_path_gram, stratified_folds, svc_grid, svc_grid_gram};
+    use super::tune::{ridge_path, stratified_folds, svc_grid};
     #[pymodule_export]
     use super::work::{available_threads, instruction_set};
 

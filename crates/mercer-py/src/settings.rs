@@ -19,6 +19,14 @@ pub fn read<T: DeserializeOwned>(object: &Bound<'_, PyAny>) -> PyResult<T> {
     serde_json::from_value(value(object)?).map_err(value_error)
 }
 
+/// Reads a value of an enum by its name in settings.
+///
+/// # Errors
+/// `ValueError` where it has no value of this name.
+pub fn named<T: DeserializeOwned>(name: &str) -> PyResult<T> {
+    serde_json::from_value(name.into()).map_err(value_error)
+}
+
 fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     Ok(if object.is_none() {
         Value::Null

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::model::NativeModel;
+use crate::settings::named;
 use crate::sums::ridge;
 use crate::work::Job;
 
@@ -38,8 +39,8 @@ impl FileOptions {
         Ok(ReadOptions {
             target: columns(&self.target),
             categorical: columns(&self.categorical),
-            missing: self.missing.parse().map_err(value_error)?,
-            dtype: self.dtype.parse().map_err(value_error)?,
+            missing: named(&self.missing)?,
+            dtype: named(&self.dtype)?,
             ..ReadOptions::default()
         })
     }
@@ -67,7 +68,7 @@ pub fn fit_ridge_file<'py>(
     job: Job<'py>,
 ) -> PyResult<(NativeModel, Vec<String>)> {
     let learner = ridge(settings)?;
-    let (reading, scale) = (file.reading()?, file.scale.parse().map_err(value_error)?);
+    let (reading, scale) = (file.reading()?, named(&file.scale)?);
     job.run(py, |session| {
         let passes = file.passes(&reading, scale, &learner.lift, session).map_err(pass_error)?;
         let fitted = learner.train(&Problem::stream(&passes), session).map_err(learn_error)?;

@@ -16,7 +16,8 @@ use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::kernel::NativeKernel;
-use crate::rows::{Rows, from_matrix, matrix, square};
+use crate::rows::{from_matrix, matrix, square};
+use crate::train::InputParts;
 use crate::work::Job;
 
 /// The problem and the method of validation.
@@ -38,45 +39,39 @@ pub struct Validation<'py> {
 /// NaN for penalties with which the matrix is indefinite.
 type Residuals<'py> = Vec<Bound<'py, PyArray2<f64>>>;
 
-/// Validates on `rows`.
+/// Validates a kernel on rows, or a kernel matrix.
 #[pyfunction]
 pub fn ridge_path<'py>(
     py: Python<'py>,
-    kernel: &NativeKernel,
-    rows: Rows<'py>,
+    kernel: Option<&NativeKernel>,
+    inputs: InputParts<'py>,
     problem: Validation<'py>,
     job: Job<'py>,
 ) -> PyResult<Residuals<'py>> {
-    let samples = rows.samples()?;
-    kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let parts = problem.parts()?;
-    let found = job.run(py, |session| {
-        let n = samples.nrows();
-        check_matrix_memory(n, session)?;
-        let mut gram = Matrix::zeros(n, n);
-        let resident = session.load(&samples)?;
-        resident
-            .gram(&kernel.0, Wanted::Exact)?
-            .fill(Part::Full, gram.entries_mut().into(), session)
-            .map_err(GramError::from)?;
-        parts.scores(gram, session)
-    })?;
-    hand_back(py, found)
-}
-
-/// Validates on a kernel matrix.
-#[pyfunction]
-pub fn ridge_path_gram<'py>(
-    py: Python<'py>,
-    gram: PyReadonlyArray2<'py, f64>,
-    problem: Validation<'py>,
-    job: Job<'py>,
-) -> PyResult<Residuals<'py>> {
-    let (rows, entries) = square(&gram)?;
-    let parts = problem.parts()?;
-    let found =
-        job.run(py, |session| parts.scores(Matrix::from_entries(rows, rows, entries.to_vec()), session))?;
-    hand_back(py, found)
+    let found = match &inputs {
+        InputParts::Gram { gram } => {
+            let (n, entries) = square(gram)?;
+            job.run(py, |session| parts.scores(Matrix::from_entries(n, n, entries.to_vec()), session))?
+        }
+        InputParts::Rows(rows) => {
+            let samples = rows.samples()?;
+            let NativeKernel(kernel) = kernel.ok_or_else(|| value_error("rows need a kernel"))?;
+            kernel.check_columns(samples.ncols()).map_err(value_error)?;
+            job.run(py, |session| {
+                let n = samples.nrows();
+                check_matrix_memory(n, session)?;
+                let mut gram = Matrix::zeros(n, n);
+                let resident = session.load(&samples)?;
+                resident
+                    .gram(kernel, Wanted::Exact)?
+                    .fill(Part::Full, gram.entries_mut().into(), session)
+                    .map_err(GramError::from)?;
+                parts.scores(gram, session)
+            })?
+        }
+    };
+    found.map_err(learn_error)?.into_iter().map(|matrix| from_matrix(py, matrix)).collect()
 }
 
 /// The problem as the library's type.
@@ -125,10 +120,6 @@ impl Parts {
         let unknown = || Matrix::from_entries(n, columns, vec![f64::NAN; n * columns]);
         Ok(found.into_iter().map(|residuals| residuals.unwrap_or_else(unknown)).collect())
     }
-}
-
-fn hand_back(py: Python<'_>, found: Result<Vec<Matrix<f64>>, LearnError>) -> PyResult<Residuals<'_>> {
-    found.map_err(learn_error)?.into_iter().map(|matrix| from_matrix(py, matrix)).collect()
 }
 
 /// Classes, folds, and the settings of the machines.
@@ -186,29 +177,23 @@ impl GridProblem<'_> {
     }
 }
 
-/// The accuracies of every kernel with every C on `rows`.
+/// The accuracies of every C with every kernel on rows, or on a kernel matrix.
 #[pyfunction]
 pub fn svc_grid<'py>(
     py: Python<'py>,
     kernels: Vec<Bound<'py, NativeKernel>>,
-    rows: Rows<'py>,
+    inputs: InputParts<'py>,
     problem: GridProblem<'py>,
     job: Job<'py>,
 ) -> PyResult<Accuracies> {
     let kernels: Vec<Kernel> = kernels.iter().map(|kernel| kernel.get().0.clone()).collect();
-    problem.grid(py, &kernels, rows.samples()?.into(), &job)
-}
-
-/// The accuracies of every C on a kernel matrix.
-#[pyfunction]
-pub fn svc_grid_gram<'py>(
-    py: Python<'py>,
-    gram: PyReadonlyArray2<'py, f64>,
-    problem: GridProblem<'py>,
-    job: Job<'py>,
-) -> PyResult<Accuracies> {
-    let (order, entries) = square(&gram)?;
-    problem.grid(py, &[], Inputs::Gram(&DenseGram::new(order, entries)), &job)
+    match &inputs {
+        InputParts::Rows(rows) => problem.grid(py, &kernels, rows.samples()?.into(), &job),
+        InputParts::Gram { gram } => {
+            let (order, entries) = square(gram)?;
+            problem.grid(py, &kernels, Inputs::Gram(&DenseGram::new(order, entries)), &job)
+        }
+    }
 }
 
 /// The fold of every row, as in scikit-learn's `StratifiedKFold`.

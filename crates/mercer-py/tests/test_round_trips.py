@@ -177,8 +177,6 @@ def sums_over_contents(model, Z):
     rows = Z if model.shift is None else Z - model.shift
     if model.centres is not None:
         features = model.kernel(rows, model.centres)
-    elif model.landmarks is not None:
-        features = np.linalg.solve(model.factor, model.kernel(rows, model.landmarks).T).T
     elif model.terms is not None:
         assert len(model.terms) == len(model.coefficients)
         features = mercer.FeatureMap(model.info["features"])(rows)

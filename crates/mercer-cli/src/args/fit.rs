@@ -1,16 +1,18 @@
 //! `mercer fit` as typed.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use mercer::data::ColumnRef;
 use mercer::gram::Metric;
 use mercer::learn::{ClassWeight, GpObjective, Intercept, Step};
 use mercer::model::{Method, Weights};
 
 use super::approx::{Approx, parse as parse_approx};
-use super::{Common, Input, parse_column, parse_count, parse_size};
+use super::flags::Given;
+use super::{Common, Input, named, parse_column, parse_count, parse_size};
 
 /// The methods: their name and their help.
 pub(super) const METHODS: [(Method, &str, &str); 12] = [
@@ -59,13 +61,56 @@ fn weights() -> impl TypedValueParser<Value = Weights> {
     ])
 }
 
+/// The solvers of all methods, by their names in settings.
+fn solvers() -> PossibleValuesParser {
+    names(&[
+        ("auto", "The cheapest that fits the memory"),
+        ("cholesky", "Cholesky factorisation of the kernel matrix in double precision"),
+        ("mixed", "Cholesky factorisation in single precision, refined to double precision"),
+        ("primal", "On the finitely many features of the kernel"),
+        (
+            "cg",
+            "Conjugate gradients without a stored kernel matrix, or with one in 16 bits where that fits and helps",
+        ),
+        ("batch", "Gradient descent on all rows at once"),
+        ("sgd", "Stochastic gradient descent, one row at a time"),
+        ("newton", "Newton's method"),
+        ("gd", "Gradient descent on all rows"),
+    ])
+}
+
+fn objectives() -> impl TypedValueParser<Value = GpObjective> {
+    choice(&[
+        (GpObjective::Likelihood, "likelihood", "The likelihood of the targets"),
+        (GpObjective::LeaveOneOut, "loo", "The density of each target given all other rows"),
+    ])
+}
+
+/// How perceptrons and support vector machines distinguish more than two classes, by the names in settings.
+fn multiclass() -> PossibleValuesParser {
+    names(&[
+        ("direct", "One update per mistake: the true class against the predicted one"),
+        ("one-vs-rest", "One classifier per class against all others"),
+        ("one-vs-one", "One classifier per pair of classes, which vote"),
+    ])
+}
+
+/// Names, each with its help.
+fn names(values: &[(&'static str, &'static str)]) -> PossibleValuesParser {
+    PossibleValuesParser::new(values.iter().map(|(name, help)| PossibleValue::new(*name).help(*help)))
+}
+
 /// Values of the library by name, each with its help.
-fn choice<T: Copy + Send + Sync>(
+pub(super) fn choice<T: Clone + Send + Sync>(
     values: &'static [(T, &'static str, &'static str)],
 ) -> impl TypedValueParser<Value = T> {
-    let names = values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
-    PossibleValuesParser::new(names).try_map(|text| {
-        values.iter().find(|(_, name, _)| *name == text).map(|(value, ..)| *value).ok_or("unknown value")
+    let known: Vec<_> = values.iter().map(|(_, name, help)| (*name, *help)).collect();
+    names(&known).try_map(|text| {
+        values
+            .iter()
+            .find(|(_, name, _)| *name == text)
+            .map(|(value, ..)| value.clone())
+            .ok_or("unknown value")
     })
 }
 
@@ -93,6 +138,9 @@ Examples:
   mercer fit ridge data.csv --target height,weight --bias none --scale none --holdout 0 -o m.mercer
   zcat data.csv.gz | mercer fit ridge - --target -1 --threads 1 --json -o m.mercer")]
 pub struct Fit {
+    // The first field, since the others take their values out of what was typed.
+    #[command(flatten)]
+    pub given: Given,
     /// Method to fit
     #[arg(value_parser = methods())]
     pub method: Method,
@@ -116,7 +164,7 @@ pub struct Fit {
     pub lambda: Vec<f64>,
     /// svc: cost of a row on the wrong side of the margin [default: chosen by cross-validation]; svr, nu-svr: cost of an
     /// error beyond the tube [default: chosen by cross-validation]; logistic: inverse of the penalty, 1/λ
-    #[arg(long = "C", value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(id = "C", long = "C", value_name = "NUMBER", allow_negative_numbers = true)]
     pub c: Option<f64>,
     /// nu-svc: upper bound on the fraction of margin errors and lower bound on the fraction of support vectors [default:
     /// chosen by cross-validation]; nu-svr: upper bound on the fraction of rows outside the tube [default: 0.5]; one-class:
@@ -133,13 +181,13 @@ pub struct Fit {
     #[arg(long)]
     pub no_tune: bool,
     /// ridge, lms: intercept: none, unpenalised (centred), or penalised on centred data (column) [default: centred]
-    #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
+    #[arg(long, value_parser = named::<Intercept>, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
     /// ridge: one of auto, cholesky, mixed, primal and cg [default: auto, the cheapest that fits the memory]; gp: one of auto,
     /// cholesky and cg [default: auto, the cheapest of these and inducing points]; lms: one of batch and sgd
     /// [default: batch]; logistic: one of newton, gd and sgd [default: newton]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub solver: Option<Solver>,
+    #[arg(long, value_parser = solvers(), value_name = "NAME")]
+    pub solver: Option<String>,
     /// ridge, logistic, svc: approximate the kernel by D random features or M landmarks; `auto` picks one for large data; gp: take M
     /// inducing points (nystrom:M) or none [default: as --solver says]
     #[arg(long, value_name = "fourier:D|nystrom:M|auto|none", value_parser = parse_approx)]
@@ -149,7 +197,7 @@ pub struct Fit {
     pub checkpoint: Option<PathBuf>,
     /// lms: step size, below 2/(largest eigenvalue); `auto` takes 1/(its estimate) [default: auto]; logistic: step size of
     /// --solver gd and sgd [default: auto]; perceptron: step size, which only scales the decisions [default: 1]
-    #[arg(long, value_name = "NUMBER|auto", value_parser = parse_step, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER|auto", value_parser = Step::from_str, allow_negative_numbers = true)]
     pub step: Option<Step>,
     /// lms: maximum number of epochs [default: 200]; perceptron: maximum number of epochs [default: 100]; logistic: maximum
     /// number of Newton steps [default: 100], or of epochs of --solver gd and sgd [default: 1000]
@@ -194,15 +242,15 @@ pub struct Fit {
     pub budget: Option<usize>,
     /// perceptron: how more than two classes are distinguished, direct or one-vs-rest [default: direct]; svc, nu-svc: how more
     /// than two classes are distinguished, one-vs-one or one-vs-rest [default: one-vs-one]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub multiclass: Option<Multiclass>,
+    #[arg(long, value_parser = multiclass(), value_name = "NAME")]
+    pub multiclass: Option<String>,
     /// gp: variance of the noise, as a fraction of the variance of the target [default: learnt, unless the kernel has a noise(…)]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub noise: Option<f64>,
     /// gp: what the search for the unknowns maximises, the likelihood or the density of each row given all others (loo) [default:
     /// likelihood]
-    #[arg(long, value_enum, value_name = "likelihood|loo")]
-    pub objective: Option<Objective>,
+    #[arg(long, value_parser = objectives(), value_name = "likelihood|loo")]
+    pub objective: Option<GpObjective>,
     /// gp: do not store the factor that standard deviations need, n²/2 numbers for n rows
     #[arg(long)]
     pub no_variance: bool,
@@ -224,68 +272,6 @@ pub struct Fit {
     pub common: Common,
 }
 
-/// How a problem is solved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Solver {
-    /// The cheapest that fits the memory
-    Auto,
-    /// Cholesky factorisation of the kernel matrix in double precision
-    Cholesky,
-    /// Cholesky factorisation in single precision, refined to double precision
-    Mixed,
-    /// On the finitely many features of the kernel
-    Primal,
-    /// Conjugate gradients without a stored kernel matrix, or with one in 16 bits where that fits and helps
-    Cg,
-    /// Gradient descent on all rows at once
-    Batch,
-    /// Stochastic gradient descent, one row at a time
-    Sgd,
-    /// Newton's method
-    Newton,
-    /// Gradient descent on all rows
-    Gd,
-}
-
-/// What the unknowns of a Gaussian process maximise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Objective {
-    /// The likelihood of the targets
-    #[default]
-    Likelihood,
-    /// The density of each target given all other rows
-    Loo,
-}
-
-impl From<Objective> for GpObjective {
-    fn from(objective: Objective) -> Self {
-        match objective {
-            Objective::Likelihood => Self::Likelihood,
-            Objective::Loo => Self::LeaveOneOut,
-        }
-    }
-}
-
-/// How more than two classes are distinguished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Multiclass {
-    /// One update per mistake: the true class against the predicted one
-    Direct,
-    /// One classifier per class against all others
-    OneVsRest,
-    /// One classifier per pair of classes, which vote
-    OneVsOne,
-}
-
-pub fn parse_bias(text: &str) -> Result<Intercept, String> {
-    match text {
-        "none" => Ok(Intercept::None),
-        "centred" | "centered" => Ok(Intercept::Centred),
-        "column" => Ok(Intercept::Column),
-        _ => Err("expected none, centred or column".into()),
-    }
-}
-
 pub fn parse_balance(text: &str) -> Result<ClassWeight, String> {
     let each = |part: &str| {
         let (name, weight) = part.rsplit_once('=')?;
@@ -300,13 +286,6 @@ pub fn parse_balance(text: &str) -> Result<ClassWeight, String> {
                 "expected uniform, balanced, or classes with weights of 0 or more, as in yes=5,no=1".into()
             })
         }
-    }
-}
-
-fn parse_step(text: &str) -> Result<Step, String> {
-    match text {
-        "auto" => Ok(Step::Auto),
-        number => number.parse().map(Step::Value).map_err(|_| "expected a number or auto".into()),
     }
 }
 

@@ -1,5 +1,8 @@
 //! The methods to which the flags of `fit` and `tune` apply.
 
+use clap::error::Error;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 use mercer::model::Method;
 use mercer::model::Method::{
     Gp, Knn, Lms, Logistic, NuSvc, NuSvr, OneClass, Perceptron, Ridge, Smoother, Svc, Svr,
@@ -95,4 +98,37 @@ pub fn applies(subcommand: &str, flag: &str, method: Method) -> bool {
         _ => methods_of(flag),
     };
     methods.is_none_or(|methods| methods.contains(&method))
+}
+
+/// The names of the options that the command line gives.
+#[derive(Debug)]
+pub struct Given(Vec<String>);
+
+impl Given {
+    /// The given options, without dashes before their names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let is_typed = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        Ok(Self(matches.ids().filter(is_typed).map(|id| id.as_str().replace('_', "-")).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for Given {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
 }

@@ -63,11 +63,7 @@ pub fn message(error: &Error) -> String {
                 {
                     other.split_once("; ").map_or(other, |(_, rest)| rest).into()
                 }
-                other => match other.strip_prefix(&format!("`{value}` is not one of ")) {
-                    Some(choices) if choices.contains(", ") => format!("it must be one of {choices}"),
-                    Some(only) => format!("it must be {only}"),
-                    None => reason,
-                },
+                _ => reason,
             };
             format!("{flag} is `{value}`; {reason}")
         }

@@ -22,6 +22,7 @@ use mercer::real::Precision;
 use mercer::session::Session;
 use mercer::watch::Watch;
 use mercer_cuda::DeviceChoice;
+use serde::de::{DeserializeOwned, IntoDeserializer, value};
 
 use crate::device;
 use crate::failure::Failure;
@@ -30,12 +31,12 @@ pub use approx::Approx;
 pub use discover::Discover;
 #[cfg(feature = "explore")]
 pub use explore::Explore;
-pub use fit::{Fit, Multiclass, Solver};
-pub use flags::{methods_of, tuned_methods_of};
+pub use fit::Fit;
+pub use flags::{Given, methods_of, tuned_methods_of};
 pub use mistakes::{hint, message};
 pub use plan::Plan;
 pub use plot::{Kind, Plot};
-pub use tune::{Criterion, Score, Tune};
+pub use tune::Tune;
 
 /// Kernel machines: write a kernel as a formula, train with it, and predict.
 #[derive(Debug, Parser)]
@@ -298,16 +299,16 @@ pub struct Input {
     #[arg(long, value_name = "NAME|INDEX", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_column)]
     pub drop: Vec<ColumnRef>,
     /// Read dates such as 2024-03-01 as days since 1970-01-01
-    #[arg(long, value_name = "days", value_parser = Dates::from_str)]
+    #[arg(long, value_name = "days", value_parser = parse_dates)]
     pub dates: Option<Dates>,
     /// How to treat missing values; `indicator` fills in the mean and marks it
-    #[arg(long, value_name = "error|drop|mean|indicator", default_value = "error", value_parser = Missing::from_str)]
+    #[arg(long, value_name = "error|drop|mean|indicator", default_value = "error", value_parser = named::<Missing>)]
     pub missing: Missing,
     /// Scale the features [default: standard; `gram`, and `gp` with a number as a period: none]
-    #[arg(long, value_name = "standard|minmax|none", value_parser = ScaleMethod::from_str)]
+    #[arg(long, value_name = "standard|minmax|none", value_parser = named::<ScaleMethod>)]
     pub scale: Option<ScaleMethod>,
     /// Precision of the data and of kernel values
-    #[arg(long, value_name = "f32|f64", default_value = "f64", value_parser = Precision::from_str)]
+    #[arg(long, value_name = "f32|f64", default_value = "f64", value_parser = named::<Precision>)]
     pub dtype: Precision,
 }
 
@@ -378,6 +379,18 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
         false => arg.allow_negative_numbers(true),
     };
     command.mut_args(allow).mut_subcommands(with_negative_numbers)
+}
+
+/// A value of an enum by its name in settings and model files.
+pub fn named<T: DeserializeOwned>(name: &str) -> Result<T, String> {
+    T::deserialize(name.into_deserializer()).map_err(|error: value::Error| {
+        let reason = error.to_string().replace('`', "");
+        reason.split_once("expected ").map_or(reason.clone(), |(_, allowed)| format!("it must be {allowed}"))
+    })
+}
+
+fn parse_dates(text: &str) -> Result<Dates, &'static str> {
+    if text == "days" { Ok(Dates::Days) } else { Err("it must be days") }
 }
 
 /// A whole number, 1 or more.

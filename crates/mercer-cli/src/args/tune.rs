@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use mercer::learn::search::{Measure, Strategy};
+use clap::Args;
+use clap::builder::TypedValueParser;
+use mercer::learn::search::{Criterion, Measure, Strategy};
 use mercer::learn::{ClassWeight, Intercept};
 use mercer::model::Method;
 
 use super::approx::{Approx, parse as parse_approx};
-use super::fit::{parse_balance, parse_bias, tuned_methods};
-use super::{Common, Input, parse_count, parse_size};
+use super::fit::{choice, parse_balance, tuned_methods};
+use super::flags::Given;
+use super::{Common, Input, named, parse_count, parse_size};
 
 /// `mercer tune`.
 #[derive(Debug, Args)]
@@ -32,6 +34,9 @@ Examples:
 
 With --checkpoint FILE, trials are saved to FILE and an interrupted search resumes from them.")]
 pub struct Tune {
+    // The first field, since the others take their values out of what was typed.
+    #[command(flatten)]
+    pub given: Given,
     /// Method to tune
     #[arg(value_parser = tuned_methods())]
     pub method: Method,
@@ -50,7 +55,7 @@ pub struct Tune {
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub lambda: Option<String>,
     /// svc, svr, nu-svr: cost C of an error, or `?` [default: ?]
-    #[arg(long = "C", value_name = "NUMBER|?", allow_hyphen_values = true)]
+    #[arg(id = "C", long = "C", value_name = "NUMBER|?", allow_hyphen_values = true)]
     pub c: Option<String>,
     /// nu-svc: fraction ν, or `?` [default: ?]; nu-svr: fraction ν, or `?` [default: 0.5]; one-class: fraction ν [default: 0.5]
     #[arg(long, value_name = "NUMBER|?", allow_hyphen_values = true)]
@@ -65,7 +70,7 @@ pub struct Tune {
     #[arg(long)]
     pub classify: bool,
     /// ridge: intercept [default: centred]
-    #[arg(long, value_parser = parse_bias, value_name = "none|centred|column")]
+    #[arg(long, value_parser = named::<Intercept>, value_name = "none|centred|column")]
     pub bias: Option<Intercept>,
     /// logistic, svc: weight of each class: uniform, balanced, or NAME=WEIGHT,… [default: uniform]
     #[arg(long, value_name = "balanced|NAME=W,…", value_parser = parse_balance)]
@@ -77,11 +82,11 @@ pub struct Tune {
     #[arg(long, value_name = "FRACTION", default_value_t = 0.2, allow_negative_numbers = true)]
     pub outer: f64,
     /// Rows that score a trial [default: loo for ridge, smoother and knn, else folds]
-    #[arg(long, value_enum, value_name = "loo|gcv|folds|holdout")]
+    #[arg(long, value_parser = criteria(), value_name = "loo|gcv|folds|holdout")]
     pub criterion: Option<Criterion>,
     /// Score of a trial [default: rmse for numbers, accuracy for classes, log-loss for logistic]
-    #[arg(long, value_enum, value_name = "rmse|mae|r2|accuracy|balanced-accuracy|f1|auc|log-loss")]
-    pub score: Option<Score>,
+    #[arg(long, value_parser = scores(), value_name = "rmse|mae|r2|accuracy|balanced-accuracy|f1|auc|log-loss")]
+    pub score: Option<Measure>,
     /// Take the strongest penalty within one standard error of the best score; knn: take the most neighbours within one standard
     /// error of the best score
     #[arg(long)]
@@ -93,8 +98,8 @@ pub struct Tune {
     #[arg(conflicts_with = "folds", long, value_name = "FRACTION", allow_negative_numbers = true)]
     pub holdout: Option<f64>,
     /// Search strategy: grid, coordinates or random [default: grid for up to two `?`, else coordinates]
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub search: Option<Search>,
+    #[arg(long, value_parser = strategies(), value_name = "NAME")]
+    pub search: Option<Strategy>,
     /// Grid points for each `?`, before refinement [default: 10 for one `?`, 7 for two]
     #[arg(long, value_name = "N", value_parser = parse_points)]
     pub points: Option<usize>,
@@ -120,35 +125,31 @@ pub struct Tune {
 }
 
 impl Tune {
-    /// The number of folds.
-    pub fn folds(&self) -> usize {
-        self.folds.unwrap_or(5)
-    }
-
-    /// The fraction to hold out.
-    pub fn holdout(&self) -> f64 {
-        self.holdout.unwrap_or(0.2)
-    }
-
     /// The rows on which a trial is scored, on features that approximate the kernel or on the kernel itself.
     pub fn criterion(&self, approximate: bool) -> Criterion {
         let one_by_one = matches!(self.method, Method::Ridge | Method::Smoother | Method::Knn);
-        self.criterion.unwrap_or(match (self.folds, self.holdout) {
-            (None, Some(_)) => Criterion::Holdout,
-            (None, None) if one_by_one && !approximate => Criterion::Loo,
-            _ => Criterion::Folds,
-        })
+        let (folds, held_out) = (self.folds.unwrap_or(FOLDS), self.holdout.unwrap_or(HELD_OUT));
+        match &self.criterion {
+            Some(Criterion::HoldOut(_)) => Criterion::HoldOut(held_out),
+            Some(Criterion::Folds(_)) => Criterion::Folds(folds),
+            Some(other) => other.clone(),
+            None if self.folds.is_none() && self.holdout.is_some() => Criterion::HoldOut(held_out),
+            None if self.folds.is_none() && one_by_one && !approximate => Criterion::LeaveOneOut,
+            None => Criterion::Folds(folds),
+        }
     }
 
     /// The points to try; `None` for the default for the number of hyper-parameters.
     pub fn strategy(&self) -> Option<Strategy> {
         let grid = |points| Strategy::Grid { points, refinements: 3 };
         match (self.search, self.points, self.trials) {
-            (Some(Search::Random), _, trials) => Some(Strategy::Random { trials: trials.unwrap_or(100) }),
-            (Some(Search::Coordinates), _, trials) => {
-                Some(Strategy::Coordinates { trials: trials.unwrap_or(120) })
+            (Some(Strategy::Random { trials: usual }), _, trials) => {
+                Some(Strategy::Random { trials: trials.unwrap_or(usual) })
             }
-            (Some(Search::Grid), points, _) => Some(grid(points.unwrap_or(7))),
+            (Some(Strategy::Coordinates { trials: usual }), _, trials) => {
+                Some(Strategy::Coordinates { trials: trials.unwrap_or(usual) })
+            }
+            (Some(Strategy::Grid { points: usual, .. }), points, _) => Some(grid(points.unwrap_or(usual))),
             (None, Some(points), _) => Some(grid(points)),
             (None, None, Some(trials)) => Some(Strategy::Coordinates { trials }),
             (None, None, None) => None,
@@ -156,82 +157,48 @@ impl Tune {
     }
 }
 
-/// The criterion of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Criterion {
-    /// Leave-one-out error, exactly, from one factorisation
-    Loo,
-    /// Generalised cross-validation
-    Gcv,
-    /// Cross-validation
-    Folds,
-    /// Error on a fixed set of held-out rows
-    Holdout,
+/// The folds of cross-validation without `--folds`.
+const FOLDS: usize = 5;
+
+/// The fraction that `--criterion holdout` holds out without `--holdout`.
+const HELD_OUT: f64 = 0.2;
+
+fn criteria() -> impl TypedValueParser<Value = Criterion> {
+    choice(&[
+        (Criterion::LeaveOneOut, "loo", "Leave-one-out error, exactly, from one factorisation"),
+        (Criterion::Gcv, "gcv", "Generalised cross-validation"),
+        (Criterion::Folds(FOLDS), "folds", "Cross-validation"),
+        (Criterion::HoldOut(HELD_OUT), "holdout", "Error on a fixed set of held-out rows"),
+    ])
 }
 
-impl Criterion {
-    /// The name, with the number of folds.
-    pub fn on(self, folds: usize) -> String {
-        if self == Self::Folds { format!("{folds}-fold cross-validation") } else { self.name().to_owned() }
-    }
-
-    /// The customary name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Loo => "leave-one-out",
-            Self::Gcv => "generalised cross-validation",
-            Self::Folds => "folds",
-            Self::Holdout => "held-out rows",
-        }
-    }
+fn scores() -> impl TypedValueParser<Value = Measure> {
+    choice(&[
+        (Measure::Wrong, "accuracy", "Classes: fraction of correct classes"),
+        (
+            Measure::WrongPerClass,
+            "balanced-accuracy",
+            "Classes: fraction of correct classes, averaged over the classes",
+        ),
+        (Measure::F1, "f1", "Classes: F1, averaged over the classes"),
+        (Measure::Auc, "auc", "Classes: the area under the ROC curve"),
+        (Measure::LogLoss, "log-loss", "Classes: mean of −log of the probability of the true class"),
+        (Measure::SquaredError, "rmse", "Numbers: the root of the mean squared error"),
+        (Measure::AbsoluteError, "mae", "Numbers: the mean absolute error"),
+        (Measure::Unexplained, "r2", "Numbers: the share of the variance that is explained"),
+    ])
 }
 
-/// The score of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Score {
-    /// Classes: fraction of correct classes
-    Accuracy,
-    /// Classes: fraction of correct classes, averaged over the classes
-    BalancedAccuracy,
-    /// Classes: F1, averaged over the classes
-    F1,
-    /// Classes: the area under the ROC curve
-    Auc,
-    /// Classes: mean of −log of the probability of the true class
-    LogLoss,
-    /// Numbers: the root of the mean squared error
-    Rmse,
-    /// Numbers: the mean absolute error
-    Mae,
-    /// Numbers: the share of the variance that is explained
-    R2,
-}
-
-impl Score {
-    /// The library's name for it.
-    pub fn measure(self) -> Measure {
-        match self {
-            Self::Accuracy => Measure::Wrong,
-            Self::BalancedAccuracy => Measure::WrongPerClass,
-            Self::F1 => Measure::F1,
-            Self::Auc => Measure::Auc,
-            Self::LogLoss => Measure::LogLoss,
-            Self::Rmse => Measure::SquaredError,
-            Self::Mae => Measure::AbsoluteError,
-            Self::R2 => Measure::Unexplained,
-        }
-    }
-}
-
-/// The strategy of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Search {
-    /// A grid, refined around the best point
-    Grid,
-    /// Random points of the ranges
-    Random,
-    /// All on one diagonal first, then one value at a time
-    Coordinates,
+fn strategies() -> impl TypedValueParser<Value = Strategy> {
+    choice(&[
+        (Strategy::Grid { points: 7, refinements: 3 }, "grid", "A grid, refined around the best point"),
+        (Strategy::Random { trials: 100 }, "random", "Random points of the ranges"),
+        (
+            Strategy::Coordinates { trials: 120 },
+            "coordinates",
+            "All on one diagonal first, then one value at a time",
+        ),
+    ])
 }
 
 /// The most points of one axis of a grid.

@@ -11,7 +11,7 @@ use mercer::select::{self, Tuned};
 use mercer::session::Session;
 use serde::Serialize;
 
-use crate::args::{self, Tune};
+use crate::args::Tune;
 use crate::checkpoint::Checkpoint;
 use crate::commands::{plot, tune_picture};
 use crate::describe;
@@ -62,7 +62,7 @@ struct Outcome {
     trials: Trials,
     warnings: Vec<String>,
     measure: Measure,
-    criterion: args::Criterion,
+    criterion: Criterion,
     /// The errors of the tuned model on rows held out from the search.
     held_out: Option<Vec<Errors>>,
     notes: Vec<String>,
@@ -166,7 +166,11 @@ fn finish(
     for name in ["lambda", "C", "nu", "epsilon"] {
         lines.extend(model.settings.number_of(name, 0).map(|value| (name, short(value))));
     }
-    lines.push(("score", score_line(&document, measure, criterion.on(arguments.folds()), searched)));
+    let by = match criterion {
+        Criterion::Folds(folds) => format!("{folds}-fold cross-validation"),
+        other => other.name().to_owned(),
+    };
+    lines.push(("score", score_line(&document, measure, by, searched)));
     for errors in document.held_out.iter().flatten() {
         let name = if model.outputs.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
         lines.push(("held out", format!("{name}{}", errors.line())));
@@ -260,12 +264,12 @@ impl Searcher<'_> {
         &self,
         learner: AnyLearner,
         (searched, all): (&Problem<'_>, &Problem<'_>),
-        criterion: args::Criterion,
+        criterion: Criterion,
         session: &Session<'_>,
     ) -> Result<Outcome, Failure> {
-        let asked = self.arguments.score.map(args::Score::measure);
+        let asked = self.arguments.score;
         let measure = asked.unwrap_or_else(|| Measure::of(&learner, &searched.targets));
-        let (by, open) = ((criterion, measure), learner.clone());
+        let (by, open) = ((criterion.clone(), measure), learner.clone());
         let Tuned { learner, score, trials, warnings, fitted } = match learner {
             AnyLearner::Smoother(smoother) => self.run(smoother, searched, by, session),
             AnyLearner::Knn(knn) => self.run(knn, searched, by, session),
@@ -303,7 +307,7 @@ impl Searcher<'_> {
             // On a stream they would take a fit for each drawn trial.
             _ => Ok(Vec::new()),
         };
-        let mut figure = || tune_picture::figure(&trials, measure, criterion, rows.1, &mut training);
+        let mut figure = || tune_picture::figure(&trials, measure, criterion.name(), rows.1, &mut training);
         let figure = if self.draw { Some(figure()?) } else { None };
         let (source, model) = (self.arguments.data.display().to_string(), fitted.model);
         let (notes, lines) = (Vec::new(), Vec::new());
@@ -330,15 +334,9 @@ impl Searcher<'_> {
         &self,
         learner: L,
         problem: &Problem<'_>,
-        (criterion, measure): (args::Criterion, Measure),
+        (criterion, measure): (Criterion, Measure),
         session: &Session<'_>,
     ) -> Result<Tuned<AnyLearner>, Failure> {
-        let criterion = match criterion {
-            args::Criterion::Loo => Criterion::LeaveOneOut,
-            args::Criterion::Gcv => Criterion::Gcv,
-            args::Criterion::Folds => Criterion::Folds(self.arguments.folds()),
-            args::Criterion::Holdout => Criterion::HoldOut(self.arguments.holdout()),
-        };
         let tune = select::Tune {
             learner,
             criterion,

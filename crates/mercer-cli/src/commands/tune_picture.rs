@@ -5,7 +5,6 @@ use mercer::learn::search::{Measure, Trial, Trials, Tunable};
 use mercer::learn::{Learner as _, Problem, Ridge, RidgeSolver};
 use mercer::session::Session;
 
-use crate::args::Criterion;
 use crate::failure::Failure;
 use crate::plot::{Figure, Tuning, TuningMap, number};
 
@@ -19,7 +18,7 @@ pub type TrainingErrors<'a> = dyn FnMut(&[Option<&Trial>]) -> Result<Vec<Option<
 pub fn figure(
     trials: &Trials,
     measure: Measure,
-    criterion: Criterion,
+    criterion: &str,
     rows: usize,
     training: &mut TrainingErrors<'_>,
 ) -> Result<Figure, Failure> {
@@ -75,7 +74,7 @@ pub fn figure(
     };
     let figure = Tuning {
         title: format!("Tuning {}", trials.names.join(" and ")),
-        subtitle: format!("{rows} rows, {} trials, {}", trials.rows.len(), criterion.name()),
+        subtitle: format!("{rows} rows, {} trials, {}", trials.rows.len(), criterion),
         values,
         score: measure.name().to_owned(),
         validation,

@@ -124,7 +124,7 @@ class SupportVectorClassifier(SupportVectorMachine, KernelClassifier):
         parts = super()._parts()
         if not hasattr(self, "support_"):
             return parts
-        return {**parts, "per_class": self._n_support, "rho": -parts.pop("intercepts")}
+        return {**parts, "kind": "pairs", "per_class": self._n_support, "rho": -parts.pop("intercepts")}
 
     def decision_function(self, X):
         """Return the decision for each class, or for each pair of classes, at every row of X.

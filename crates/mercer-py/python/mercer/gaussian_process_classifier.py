@@ -161,10 +161,12 @@ class GaussianProcessClassifier(ClassifierMixin, GaussianProcess):
             )
         self._words = self._file_words(["0"], multi_class=self.multi_class)
         return {
+            "kind": "gaussian-classes",
             "kernel": self._file_kernel(problem.kernel_, problem.X_train_),
             "domain": self._domain,
             "centres": borrowable(problem.X_train_),
-            "latent": problem._coefficients,
+            "coefficients": problem._coefficients,
+            "intercepts": np.zeros(problem._coefficients.shape[1]),
         }
 
     def _problem(self, X, codes, classes):

@@ -282,15 +282,15 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, GaussianProcess
         outputs = [str(place) for place in range(len(scales))]
         self._words = self._file_words(outputs, noise=noise, normalise=self.normalize_y, objective=self.objective)
         return {
+            "kind": "gaussian-process",
             "kernel": kernel,
             "domain": self._domain,
             "centres": borrowable(X),
             "coefficients": coefficients,
             "intercepts": np.ravel(self._y_train_mean).tolist(),
             "scales": scales.tolist(),
-            "noise": noise,
+            "noise": [noise],
             "factor": self.L_[np.tril_indices(len(X))],
-            "posterior_factor": None,
         }
 
     def _scaled(self, variance):

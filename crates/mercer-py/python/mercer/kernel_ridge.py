@@ -249,7 +249,7 @@ class KernelRidge(FileFits, RidgeEstimator):
             else:
                 parts, report = self._solve(X, targets, alpha, weights, names)
             self._keep(X, parts, report, flat=y.ndim == 1)
-            if isinstance(parts.get("features"), str):
+            if parts.get("kind") == "linear":
                 self._expand(X, targets, alpha, weights)
             self._report_result(report)
             self.residual_ = report.get("residual")

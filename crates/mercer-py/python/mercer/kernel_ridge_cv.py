@@ -210,7 +210,7 @@ class KernelRidgeCV(KernelSearch, RidgeEstimator):
                     found = _native.ridge_path(kernel, borrowable(X), problem, job)
                 else:
                     K = np.ascontiguousarray(choice.matrix(X, None, job), dtype=np.float64)
-                    found = _native.ridge_path_gram(K, problem, job)
+                    found = _native.ridge_path(None, {"gram": K}, problem, job)
             if problem["gcv"]:
                 row[:] = -np.asarray(found).ravel()
             else:

@@ -172,7 +172,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, KernelEstimator):
             kept = np.flatnonzero(self._weights)
             rows, weights = rows[kept], self._weights[kept, None]
             targets = np.hstack([weights * targets[kept], weights])
-        return {"rows": borrowable(rows), "targets": targets, "rule": self._rule}
+        return {"kind": "neighbours", "centres": borrowable(rows), "targets": targets, "rule": self._rule}
 
     def save(self, path):
         """Write the fitted model to a file that `mercer.load` and the command line read.

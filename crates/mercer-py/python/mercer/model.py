@@ -41,8 +41,8 @@ class Model:
 
     - Σᵢ ``coefficients[i]`` · kernel(``centres[i]``, x), for models on a kernel. The centres are the training rows, the support
       vectors or the landmarks;
-    - Σⱼ ``coefficients[j]`` · φⱼ(x), for models on features: those named by ``terms``, ``amplitudes`` · cos(``frequencies`` x +
-      2π ``phases``), or kernel values with ``landmarks`` multiplied by the inverse of the triangle ``factor``.
+    - Σⱼ ``coefficients[j]`` · φⱼ(x), for models on features: those named by ``terms``, or ``amplitudes`` · cos(``frequencies`` x +
+      2π ``phases``).
 
     Attributes
     ----------
@@ -69,8 +69,6 @@ class Model:
     phases : ndarray of shape (n_frequencies,)
         In turns (1 is 2π). None if each frequency has two features; all cosines then come before all sines.
     amplitudes : ndarray of shape (n_frequencies,)
-    landmarks : {ndarray, sparse array} of shape (n_landmarks, n_features)
-    factor : ndarray of shape (n_landmarks, n_landmarks)
     targets : ndarray of shape (n_centres, n_outputs)
         The targets that nearest neighbours and smoothers average.
     steps : ndarray of shape (n_steps, 4)
@@ -100,9 +98,8 @@ class Model:
     @cached_property
     def _contents(self):
         found = self._native.contents()
-        for name in ("centres", "landmarks"):
-            if name in found:
-                found[name] = as_array(found[name])
+        if "centres" in found:
+            found["centres"] = as_array(found["centres"])
         return found
 
     coefficients = _content("coefficients")
@@ -114,8 +111,6 @@ class Model:
     frequencies = _content("frequencies")
     phases = _content("phases")
     amplitudes = _content("amplitudes")
-    landmarks = _content("landmarks")
-    factor = _content("factor")
     targets = _content("targets")
     steps = _content("steps")
     scales = _content("scales")

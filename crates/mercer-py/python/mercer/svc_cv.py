@@ -190,7 +190,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
                 found, told = _native.svc_grid(natives, borrowable(X), problem, job)
             else:
                 K = np.ascontiguousarray(choices[0].matrix(X, None, job), dtype=np.float64)
-                found, told = _native.svc_grid_gram(K, problem, job)
+                found, told = _native.svc_grid([], {"gram": K}, problem, job)
         for warning in told:
             warn(warning)
         splits = next(len(each[0]) for each in found if each is not None)

@@ -4,12 +4,8 @@ use std::fmt;
 
 use crate::data::{AnySamples, Schema};
 use crate::design::Features;
-use crate::kernel::Kernel;
-use crate::kernel::check::Domain;
 
-use super::{
-    Expansion, FORMAT, Facts, GaussianClasses, GaussianProcess, Model, Pairs, Predictor, Rule, Voted, Weights,
-};
+use super::{Expansion, FORMAT, Facts, Model, Pairs, Predictor, Rule, Voted, Weights};
 
 impl Model {
     /// The model without its arrays.
@@ -43,23 +39,20 @@ impl Predictor {
     /// The predictor without its arrays: kernel and domain, feature map, or rule, and the sizes of the arrays.
     #[must_use]
     pub fn description(&self) -> Facts {
+        let facts = self.basis().map_or_else(Facts::new, |(kernel, domain, centres)| {
+            let domain = domain.map(|domain| domain.to_string());
+            Facts::new().with("kernel", kernel).with("domain", domain).with("centres", size(centres))
+        });
         match self {
-            Self::Expansion(Expansion { kernel, domain, centres, intercepts, .. }) => {
-                over_centres(kernel, *domain, centres).with("intercepts", intercepts)
-            }
-            Self::GaussianClasses(GaussianClasses { latent }) => {
-                over_centres(&latent.kernel, latent.domain, &latent.centres)
-            }
-            Self::GaussianProcess(process) => {
-                let GaussianProcess { mean, scales, noise, .. } = process;
-                over_centres(&mean.kernel, mean.domain, &mean.centres)
-                    .with("intercepts", &mean.intercepts)
-                    .with("scales", scales)
-                    .with("noise", noise)
-                    .with("variance", process.has_variance())
-            }
+            Self::Expansion(Expansion { intercepts, .. }) => facts.with("intercepts", intercepts),
+            Self::GaussianClasses(_) => facts,
+            Self::GaussianProcess(process) => facts
+                .with("intercepts", &process.mean.intercepts)
+                .with("scales", &process.scales)
+                .with("noise", process.noise)
+                .with("variance", process.has_variance()),
             Self::Linear(linear) => {
-                let facts = Facts::new()
+                let facts = facts
                     .with("features", linear.map.to_string())
                     .with("feature_count", linear.weights.nrows())
                     .with("intercepts", &linear.intercepts);
@@ -71,22 +64,12 @@ impl Predictor {
                 }
             }
             Self::Neighbours(neighbours) => {
-                Facts::new().with("rule", &neighbours.rule).with("rows", size(&neighbours.rows))
+                facts.with("rule", &neighbours.rule).with("rows", size(&neighbours.rows))
             }
-            Self::Voted(Voted { kernel, domain, centres, steps, .. }) => {
-                over_centres(kernel, *domain, centres).with("steps", steps.len())
-            }
-            Self::Pairs(Pairs { kernel, domain, centres, per_class, rho, .. }) => {
-                over_centres(kernel, *domain, centres).with("per_class", per_class).with("rho", rho)
-            }
+            Self::Voted(Voted { steps, .. }) => facts.with("steps", steps.len()),
+            Self::Pairs(Pairs { per_class, rho, .. }) => facts.with("per_class", per_class).with("rho", rho),
         }
     }
-}
-
-/// The common part of predictors over a kernel and stored rows.
-fn over_centres(kernel: &Kernel, domain: Option<Domain>, centres: &AnySamples<'_>) -> Facts {
-    let domain = domain.map(|domain| domain.to_string());
-    Facts::new().with("kernel", kernel).with("domain", domain).with("centres", size(centres))
 }
 
 impl fmt::Display for Rule {

@@ -13,9 +13,9 @@ use crate::data::{Classes, Schema, foreign, write_atomically};
 
 use super::header::{FORMAT, Header, KERNEL_LANGUAGE, Preamble};
 use super::libsvm::is_libsvm;
-use super::parts::{KINDS, arrays_of, from_arrays};
+use super::parts::{KINDS, Parts};
 use super::tensors::Tensor;
-use super::{Calibration, Model, ModelError};
+use super::{Calibration, Model, ModelError, Predictor};
 
 /// The key of the JSON document in the header's string map.
 const DOCUMENT: &str = "mercer";
@@ -41,7 +41,9 @@ impl Model {
     /// # Errors
     /// If the container rejects an array; this does not happen for models that learners make.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
-        let (kind, words, mut arrays) = arrays_of(&self.predictor);
+        let Parts { kind, words, arrays } = self.predictor.parts();
+        let mut arrays: Vec<Tensor> =
+            arrays.iter().flat_map(|(name, array)| Tensor::of(name, array)).collect();
         arrays.sort_by_key(|array| array.name);
         let requires = iter::once(kind)
             .chain(self.classes.is_some().then_some(CLASSES))
@@ -124,7 +126,7 @@ impl Model {
             Err(_) => serde_json::from_str(document),
         }
         .map_err(|error| malformed(format!("its header: {error}")))?;
-        let predictor = from_arrays(&header.requires, &header.words, &file).map_err(malformed)?;
+        let predictor = Predictor::from_parts(&header.requires, &header.words, &file).map_err(malformed)?;
         let model = Self {
             method: header.method,
             settings: header.settings,

@@ -65,41 +65,56 @@ pub(super) struct Header {
 
 /// The header entries of the predictor. Each kind has its own.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Words {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Words {
+    /// The kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
     /// The domain on which the kernel is proven: `all`, `orthant`, `ball:R`; absent if that was assumed or is
     /// undecided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// The feature map of a linear predictor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub features: Option<FeatureMap>,
     /// The settings from which the random features of a linear predictor were drawn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub random: Option<RandomSpec>,
     /// Columns of the feature map's samples.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub feature_columns: Option<usize>,
     /// The number of classes of a voted predictor.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub voted_classes: Option<usize>,
     /// The rule for weighting neighbours.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
 }
 
 impl Words {
+    /// The names of the entries.
+    pub const NAMES: [&'static str; 7] =
+        ["kernel", "domain", "features", "random", "feature_columns", "voted_classes", "rule"];
+
     /// The entries of a predictor over a kernel that is proven on `domain`.
-    pub fn of_kernel(kernel: &Kernel, domain: Option<Domain>) -> Self {
+    pub(super) fn of_kernel(kernel: &Kernel, domain: Option<Domain>) -> Self {
         let domain = domain.map(|domain| domain.to_string());
         Self { kernel: Some(kernel.clone()), domain, ..Self::default() }
     }
 
+    /// The kernel.
+    ///
+    /// # Errors
+    /// If there is none.
     pub fn kernel(&self) -> Result<Kernel, String> {
         self.kernel.clone().ok_or_else(|| "it names no kernel".to_owned())
     }
 
+    /// The domain on which the kernel is proven.
+    ///
+    /// # Errors
+    /// If the entry does not describe one.
     pub fn domain(&self) -> Result<Option<Domain>, String> {
         let parsed = self.domain.as_ref().map(|text| text.parse::<Domain>());
         parsed.transpose().map_err(|error| error.to_string())

@@ -40,12 +40,13 @@ pub(crate) use expansion::subtract;
 pub use facts::Facts;
 pub use gaussian_classes::GaussianClasses;
 pub use gaussian_process::GaussianProcess;
-pub use header::FORMAT;
+pub use header::{FORMAT, Words};
 pub use linear::Linear;
 pub use link::{Link, probabilities};
 pub(crate) use neighbours::{Mean, queries_at_once};
 pub use neighbours::{Neighbours, Rule, Weights};
 pub use pairs::{Pairs, classes_of_pairs, one_vs_rest_decisions, pairs_of, vote};
+pub use parts::{Array, Arrays, Parts};
 pub use predictor::Predictor;
 pub use ranks::Ranks;
 pub(crate) use smoothing::smooth_leaving_out;
@@ -84,20 +85,7 @@ pub enum Method {
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ridge => "ridge",
-            Self::Lms => "lms",
-            Self::Smoother => "smoother",
-            Self::Knn => "knn",
-            Self::Perceptron => "perceptron",
-            Self::Logistic => "logistic",
-            Self::Svc => "svc",
-            Self::NuSvc => "nu-svc",
-            Self::Svr => "svr",
-            Self::NuSvr => "nu-svr",
-            Self::OneClass => "one-class",
-            Self::Gp => "gp",
-        })
+        self.serialize(f)
     }
 }
 

@@ -1,12 +1,11 @@
-//! Converts a predictor to header entries and arrays for the file, and back.
+//! A predictor as words and named arrays, which model files and the Python package store.
 
-use safetensors::SafeTensors;
+use std::borrow::Cow;
 
-use crate::data::Matrix;
+use crate::data::{AnySamples, Matrix};
 use crate::design::{Features, Fourier, RandomFeatures};
 
 use super::header::Words;
-use super::tensors::{self, Tensor};
 use super::{
     Expansion, GaussianClasses, GaussianProcess, Linear, ModelError, Neighbours, Pairs, Predictor, Voted,
     VotedStep,
@@ -24,160 +23,270 @@ pub(super) const KINDS: [&str; 8] = [
     "gaussian-classes",
 ];
 
-/// The predictor's kind, its header entries and its arrays.
-pub(super) fn arrays_of(predictor: &Predictor) -> (&'static str, Words, Vec<Tensor>) {
-    match predictor {
-        Predictor::Expansion(Expansion { kernel, domain, centres, shift, coefficients, intercepts }) => {
-            let words = Words::of_kernel(kernel, *domain);
-            let mut arrays = Tensor::samples(centres);
-            arrays.extend([matrix("coefficients", coefficients), vector("intercepts", intercepts)]);
-            arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
-            ("expansion", words, arrays)
-        }
-        Predictor::Linear(linear) => arrays_of_linear(linear),
-        Predictor::Neighbours(Neighbours { rows, targets, rule }) => {
-            let words = Words { rule: Some(rule.clone()), ..Words::default() };
-            let mut arrays = Tensor::samples(rows);
-            arrays.push(matrix("targets", targets));
-            ("neighbours", words, arrays)
-        }
-        Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => {
-            let words = Words { voted_classes: Some(*classes), ..Words::of_kernel(kernel, *domain) };
-            let mut arrays = Tensor::samples(centres);
-            arrays.push(matrix("steps", &VotedStep::to_matrix(steps)));
-            ("voted", words, arrays)
-        }
-        Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => {
-            let words = Words::of_kernel(kernel, *domain);
-            let counts: Vec<u64> = per_class.iter().map(|&count| count as u64).collect();
-            let mut arrays = Tensor::samples(centres);
-            arrays.extend([
-                matrix("coefficients", coefficients),
-                Tensor::numbers("per_class", &[counts.len()], &counts),
-                vector("rho", rho),
-            ]);
-            ("pairs", words, arrays)
-        }
-        Predictor::GaussianProcess(process) => {
-            let (_, words, mut arrays) = arrays_of(&Predictor::Expansion(process.mean.clone()));
-            arrays.extend([vector("scales", &process.scales), vector("noise", &[process.noise])]);
-            arrays.extend(process.factor.as_ref().map(|factor| vector("factor", factor)));
-            arrays.extend(process.posterior_factor.as_ref().map(|factor| vector("posterior_factor", factor)));
-            arrays.extend(process.projection.as_ref().map(|projection| matrix("projection", projection)));
-            ("gaussian-process", words, arrays)
-        }
-        Predictor::GaussianClasses(classes) => {
-            let (_, words, arrays) = arrays_of(&Predictor::Expansion(classes.latent.clone()));
-            ("gaussian-classes", words, arrays)
-        }
-    }
+/// A predictor as its kind, the words that describe it, and its arrays by name.
+#[derive(Debug)]
+pub struct Parts<'a> {
+    /// The kind, as `requires` of a model file names it.
+    pub kind: &'static str,
+    /// The entries of a model file's document.
+    pub words: Words,
+    /// The arrays.
+    pub arrays: Vec<(&'static str, Array<'a>)>,
 }
 
-fn arrays_of_linear(linear: &Linear) -> (&'static str, Words, Vec<Tensor>) {
-    let Linear { map, columns, shift, weights, intercepts } = linear;
-    let mut words = Words { feature_columns: Some(*columns), ..Words::default() };
-    let mut arrays = vec![matrix("weights", weights), vector("intercepts", intercepts)];
-    arrays.extend(shift.as_ref().map(|shift| vector("shift", shift)));
-    match map {
-        Features::Map(map) => {
-            words.features = Some(map.clone());
-            ("linear", words, arrays)
-        }
-        Features::Fourier(fourier) => {
-            let Fourier { spec, features } = &**fourier;
-            words.random = Some(spec.clone());
-            arrays.push(matrix("frequencies", features.frequencies()));
-            arrays.push(vector("amplitudes", features.amplitudes()));
-            arrays.extend(features.shifts().map(|shifts| vector("phases", shifts)));
-            ("random-features", words, arrays)
-        }
-        // A linear function of these features is an expansion.
-        Features::Landmarks(_) => {
-            let (map, weights) = (map.clone(), weights.clone());
-            arrays_of(&Predictor::on_features(map, *columns, weights, intercepts.clone(), None))
-        }
-    }
+/// An array of a predictor.
+#[derive(Debug)]
+pub enum Array<'a> {
+    /// Rows, dense or sparse.
+    Samples(AnySamples<'a>),
+    /// A matrix.
+    Matrix(Cow<'a, Matrix<f64>>),
+    /// A list of numbers.
+    Numbers(Cow<'a, [f64]>),
+    /// A list of counts.
+    Counts(Cow<'a, [usize]>),
 }
 
-/// The predictor that the entries and arrays describe.
-pub(super) fn from_arrays(
-    requires: &[String],
-    words: &Words,
-    file: &SafeTensors<'_>,
-) -> Result<Predictor, String> {
-    let kind = KINDS.into_iter().find(|kind| requires.iter().any(|feature| feature == kind));
-    let predictor = match kind {
-        Some("expansion") => Predictor::Expansion(expansion(words, file)?),
-        Some("gaussian-classes") => {
-            Predictor::GaussianClasses(GaussianClasses { latent: expansion(words, file)? })
+/// The arrays from which a predictor is read. Errors say what is wrong with an array.
+pub trait Arrays {
+    /// Whether there is an array of this name.
+    fn has(&self, name: &str) -> bool;
+
+    /// Rows, dense or sparse.
+    ///
+    /// # Errors
+    /// If there are none of this name.
+    fn samples(&self, name: &str) -> Result<AnySamples<'static>, String>;
+
+    /// A matrix.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    fn matrix(&self, name: &str) -> Result<Matrix<f64>, String>;
+
+    /// A list of numbers.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    fn numbers(&self, name: &str) -> Result<Vec<f64>, String>;
+
+    /// A list of counts.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    fn counts(&self, name: &str) -> Result<Vec<usize>, String>;
+}
+
+macro_rules! array {
+    ($owned:ty, $variant:ident) => {
+        impl From<$owned> for Array<'_> {
+            fn from(values: $owned) -> Self {
+                Self::$variant(Cow::Owned(values))
+            }
         }
-        Some("gaussian-process") => Predictor::GaussianProcess(gaussian_process(words, file)?),
-        Some(kind @ ("linear" | "random-features")) => Predictor::Linear(Linear {
-            map: match kind {
-                "linear" => words.features.clone().ok_or("it names no features")?.into(),
-                _ => random(words, file)?.into(),
-            },
-            columns: words.feature_columns.ok_or("it does not say how many columns it takes")?,
-            shift: optional(file, "shift")?,
-            weights: tensors::matrix(file, "weights")?,
-            intercepts: tensors::numbers::<f64>(file, "intercepts")?.1,
-        }),
-        Some("neighbours") => Predictor::Neighbours(Neighbours {
-            rows: tensors::samples(file)?,
-            targets: tensors::matrix(file, "targets")?,
-            rule: words.rule.clone().ok_or("it names no rule")?,
-        }),
-        Some("voted") => Predictor::Voted(Voted {
-            kernel: words.kernel()?,
-            domain: words.domain()?,
-            centres: tensors::samples(file)?,
-            classes: words.voted_classes.ok_or("it does not say how many classes vote")?,
-            steps: VotedStep::from_matrix(&tensors::matrix(file, "steps")?).map_err(reason)?,
-        }),
-        Some("pairs") => Predictor::Pairs(Pairs {
-            kernel: words.kernel()?,
-            domain: words.domain()?,
-            centres: tensors::samples(file)?,
-            per_class: tensors::numbers::<u64>(file, "per_class")?
-                .1
-                .into_iter()
-                .map(usize::try_from)
-                .collect::<Result<_, _>>()
-                .map_err(|error| error.to_string())?,
-            coefficients: tensors::matrix(file, "coefficients")?,
-            rho: tensors::numbers::<f64>(file, "rho")?.1,
-        }),
-        _ => return Err(format!("it requires none of {}", KINDS.join(", "))),
+
+        impl<'a> From<&'a $owned> for Array<'a> {
+            fn from(values: &'a $owned) -> Self {
+                Self::$variant(Cow::Borrowed(values))
+            }
+        }
     };
-    predictor.checked().map_err(reason)
 }
 
-fn gaussian_process(words: &Words, file: &SafeTensors<'_>) -> Result<GaussianProcess, String> {
-    Ok(GaussianProcess {
-        mean: expansion(words, file)?,
-        scales: tensors::numbers::<f64>(file, "scales")?.1,
-        noise: match tensors::numbers::<f64>(file, "noise")?.1[..] {
-            [noise] => noise,
-            _ => return Err("its noise is not one number".into()),
-        },
-        factor: optional(file, "factor")?,
-        posterior_factor: optional(file, "posterior_factor")?,
-        projection: match file.tensor("projection") {
-            Ok(_) => Some(tensors::matrix(file, "projection")?),
-            Err(_) => None,
-        },
-    })
+array!(Matrix<f64>, Matrix);
+array!(Vec<f64>, Numbers);
+array!(Vec<usize>, Counts);
+
+impl From<AnySamples<'static>> for Array<'_> {
+    fn from(samples: AnySamples<'static>) -> Self {
+        Self::Samples(samples)
+    }
 }
 
-fn expansion(words: &Words, file: &SafeTensors<'_>) -> Result<Expansion, String> {
+impl<'a> From<&'a AnySamples<'static>> for Array<'a> {
+    fn from(samples: &'a AnySamples<'static>) -> Self {
+        Self::Samples(samples.view())
+    }
+}
+
+/// The parts of a predictor: arrays are borrowed from a reference and taken from a value.
+macro_rules! parts_of {
+    ($predictor:expr) => {
+        match $predictor {
+            Predictor::Expansion(expansion) => parts_of!("expansion", expansion),
+            Predictor::GaussianClasses(GaussianClasses { latent }) => parts_of!("gaussian-classes", latent),
+            Predictor::GaussianProcess(process) => {
+                let GaussianProcess { mean, scales, noise, factor, posterior_factor, projection } = process;
+                let mut parts = parts_of!("gaussian-process", mean);
+                parts.arrays.extend([("scales", scales.into()), ("noise", vec![noise.to_owned()].into())]);
+                parts.arrays.extend(factor.into_iter().map(|factor| ("factor", factor.into())));
+                let posterior = posterior_factor.into_iter();
+                parts.arrays.extend(posterior.map(|factor| ("posterior_factor", factor.into())));
+                parts.arrays.extend(projection.into_iter().map(|matrix| ("projection", matrix.into())));
+                parts
+            }
+            Predictor::Linear(Linear { map, columns, shift, weights, intercepts }) => {
+                let mut words = Words { feature_columns: Some(columns.to_owned()), ..Words::default() };
+                let mut arrays: Vec<(&'static str, Array<'_>)> = Vec::new();
+                let kind = match &map {
+                    Features::Map(map) => {
+                        words.features = Some(map.clone());
+                        "linear"
+                    }
+                    Features::Fourier(fourier) => {
+                        let Fourier { spec, features } = &**fourier;
+                        words.random = Some(spec.clone());
+                        arrays.push(("frequencies", features.frequencies().clone().into()));
+                        arrays.push(("amplitudes", features.amplitudes().to_vec().into()));
+                        arrays.extend(features.shifts().map(|shifts| ("phases", shifts.to_vec().into())));
+                        "random-features"
+                    }
+                    // A linear function of these features is an expansion.
+                    Features::Landmarks(_) => {
+                        let (weights, intercepts) = (weights.to_owned(), intercepts.to_owned());
+                        return Predictor::on_features(
+                            map.to_owned(),
+                            columns.to_owned(),
+                            weights,
+                            intercepts,
+                            None,
+                        )
+                        .into_parts();
+                    }
+                };
+                arrays.extend([("weights", weights.into()), ("intercepts", intercepts.into())]);
+                arrays.extend(shift.into_iter().map(|shift| ("shift", shift.into())));
+                Parts { kind, words, arrays }
+            }
+            Predictor::Neighbours(Neighbours { rows, targets, rule }) => Parts {
+                kind: "neighbours",
+                words: Words { rule: Some(rule.clone()), ..Words::default() },
+                arrays: vec![("centres", rows.into()), ("targets", targets.into())],
+            },
+            Predictor::Voted(Voted { kernel, domain, centres, classes, steps }) => Parts {
+                kind: "voted",
+                words: Words {
+                    voted_classes: Some(classes.to_owned()),
+                    ..Words::of_kernel(&kernel, domain.to_owned())
+                },
+                arrays: vec![("centres", centres.into()), ("steps", VotedStep::to_matrix(&steps).into())],
+            },
+            Predictor::Pairs(Pairs { kernel, domain, centres, per_class, coefficients, rho }) => Parts {
+                kind: "pairs",
+                words: Words::of_kernel(&kernel, domain.to_owned()),
+                arrays: vec![
+                    ("centres", centres.into()),
+                    ("coefficients", coefficients.into()),
+                    ("per_class", per_class.into()),
+                    ("rho", rho.into()),
+                ],
+            },
+        }
+    };
+    ($kind:literal, $expansion:expr) => {{
+        let Expansion { kernel, domain, centres, shift, coefficients, intercepts } = $expansion;
+        let mut arrays = vec![
+            ("centres", centres.into()),
+            ("coefficients", coefficients.into()),
+            ("intercepts", intercepts.into()),
+        ];
+        arrays.extend(shift.into_iter().map(|shift| ("shift", shift.into())));
+        Parts { kind: $kind, words: Words::of_kernel(&kernel, domain.to_owned()), arrays }
+    }};
+}
+
+impl Predictor {
+    /// The words and arrays, borrowed.
+    #[must_use]
+    pub fn parts(&self) -> Parts<'_> {
+        parts_of!(self)
+    }
+
+    /// The words and arrays, without copies of the large ones.
+    #[must_use]
+    pub fn into_parts(self) -> Parts<'static> {
+        parts_of!(self)
+    }
+
+    /// The predictor of one of the `kinds` that the words and arrays describe.
+    ///
+    /// # Errors
+    /// If no kind of predictor is among `kinds`, if a word or an array is missing, or if they are inconsistent.
+    pub fn from_parts(kinds: &[String], words: &Words, arrays: &impl Arrays) -> Result<Self, String> {
+        let optional = |name: &str| arrays.has(name).then(|| arrays.numbers(name)).transpose();
+        let kind = KINDS.into_iter().find(|kind| kinds.iter().any(|feature| feature == kind));
+        let predictor: Self = match kind {
+            Some("expansion") => expansion(words, arrays)?.into(),
+            Some("gaussian-classes") => GaussianClasses { latent: expansion(words, arrays)? }.into(),
+            Some("gaussian-process") => GaussianProcess {
+                mean: expansion(words, arrays)?,
+                scales: arrays.numbers("scales")?,
+                noise: match arrays.numbers("noise")?[..] {
+                    [noise] => noise,
+                    _ => return Err("its noise is not one number".into()),
+                },
+                factor: optional("factor")?,
+                posterior_factor: optional("posterior_factor")?,
+                projection: arrays.has("projection").then(|| arrays.matrix("projection")).transpose()?,
+            }
+            .into(),
+            Some(kind @ ("linear" | "random-features")) => Linear {
+                map: match kind {
+                    "linear" => words.features.clone().ok_or("it names no features")?.into(),
+                    _ => random(words, optional("phases")?, arrays)?.into(),
+                },
+                columns: words.feature_columns.ok_or("it does not say how many columns it takes")?,
+                shift: optional("shift")?,
+                weights: arrays.matrix("weights")?,
+                intercepts: arrays.numbers("intercepts")?,
+            }
+            .into(),
+            Some("neighbours") => Neighbours {
+                rows: arrays.samples("centres")?,
+                targets: arrays.matrix("targets")?,
+                rule: words.rule.clone().ok_or("it names no rule")?,
+            }
+            .into(),
+            Some("voted") => Voted {
+                kernel: words.kernel()?,
+                domain: words.domain()?,
+                centres: arrays.samples("centres")?,
+                classes: words.voted_classes.ok_or("it does not say how many classes vote")?,
+                steps: VotedStep::from_matrix(&arrays.matrix("steps")?).map_err(reason)?,
+            }
+            .into(),
+            Some("pairs") => Pairs {
+                kernel: words.kernel()?,
+                domain: words.domain()?,
+                centres: arrays.samples("centres")?,
+                per_class: arrays.counts("per_class")?,
+                coefficients: arrays.matrix("coefficients")?,
+                rho: arrays.numbers("rho")?,
+            }
+            .into(),
+            _ => return Err(format!("it requires none of {}", KINDS.join(", "))),
+        };
+        predictor.checked().map_err(reason)
+    }
+}
+
+fn expansion(words: &Words, arrays: &impl Arrays) -> Result<Expansion, String> {
     Ok(Expansion {
         kernel: words.kernel()?,
         domain: words.domain()?,
-        centres: tensors::samples(file)?,
-        shift: optional(file, "shift")?,
-        coefficients: tensors::matrix(file, "coefficients")?,
-        intercepts: tensors::numbers::<f64>(file, "intercepts")?.1,
+        centres: arrays.samples("centres")?,
+        shift: arrays.has("shift").then(|| arrays.numbers("shift")).transpose()?,
+        coefficients: arrays.matrix("coefficients")?,
+        intercepts: arrays.numbers("intercepts")?,
     })
+}
+
+/// Random features as they were drawn.
+fn random(words: &Words, phases: Option<Vec<f64>>, arrays: &impl Arrays) -> Result<Fourier, String> {
+    let spec = words.random.clone().ok_or("it does not say what its features were drawn from")?;
+    let (frequencies, amplitudes) = (arrays.matrix("frequencies")?, arrays.numbers("amplitudes")?);
+    let features = RandomFeatures::from_matrices(frequencies, phases, amplitudes);
+    Ok(Fourier { spec, features: features.map_err(|error| error.to_string())? })
 }
 
 fn reason(error: ModelError) -> String {
@@ -185,28 +294,4 @@ fn reason(error: ModelError) -> String {
         ModelError::Inconsistent { reason } => reason,
         error => error.to_string(),
     }
-}
-
-/// Random features as they were drawn.
-fn random(words: &Words, file: &SafeTensors<'_>) -> Result<Fourier, String> {
-    let spec = words.random.clone().ok_or("it does not say what its features were drawn from")?;
-    let (frequencies, amplitudes) =
-        (tensors::matrix(file, "frequencies")?, tensors::numbers::<f64>(file, "amplitudes")?.1);
-    let features = RandomFeatures::from_matrices(frequencies, optional(file, "phases")?, amplitudes);
-    Ok(Fourier { spec, features: features.map_err(|error| error.to_string())? })
-}
-
-fn optional(file: &SafeTensors<'_>, name: &str) -> Result<Option<Vec<f64>>, String> {
-    match file.tensor(name) {
-        Ok(_) => Ok(Some(tensors::numbers::<f64>(file, name)?.1)),
-        Err(_) => Ok(None),
-    }
-}
-
-fn matrix(name: &'static str, matrix: &Matrix<f64>) -> Tensor {
-    Tensor::numbers(name, &[matrix.nrows(), matrix.ncols()], matrix.entries())
-}
-
-fn vector(name: &'static str, values: &[f64]) -> Tensor {
-    Tensor::numbers(name, &[values.len()], values)
 }

@@ -34,13 +34,8 @@ impl Predictor {
     #[must_use]
     pub fn ncols(&self) -> usize {
         match self {
-            Self::Expansion(expansion) => expansion.centres.ncols(),
             Self::Linear(linear) => linear.ncols(),
-            Self::Neighbours(neighbours) => neighbours.ncols(),
-            Self::Voted(voted) => voted.centres.ncols(),
-            Self::Pairs(pairs) => pairs.centres.ncols(),
-            Self::GaussianProcess(process) => process.mean.centres.ncols(),
-            Self::GaussianClasses(classes) => classes.latent.centres.ncols(),
+            _ => self.rows().map_or(0, AnySamples::ncols),
         }
     }
 
@@ -68,17 +63,28 @@ impl Predictor {
         }
     }
 
+    /// The kernel, the domain on which it is proven, and its centres; `None` for linear predictors and means of neighbours.
+    #[must_use]
+    pub fn basis(&self) -> Option<(&Kernel, Option<Domain>, &AnySamples<'static>)> {
+        match self {
+            Self::Expansion(Expansion { kernel, domain, centres, .. })
+            | Self::GaussianProcess(GaussianProcess {
+                mean: Expansion { kernel, domain, centres, .. },
+                ..
+            })
+            | Self::GaussianClasses(GaussianClasses { latent: Expansion { kernel, domain, centres, .. } })
+            | Self::Voted(Voted { kernel, domain, centres, .. })
+            | Self::Pairs(Pairs { kernel, domain, centres, .. }) => Some((kernel, *domain, centres)),
+            Self::Linear(_) | Self::Neighbours(_) => None,
+        }
+    }
+
     /// The samples that are kept in the model; `None` for a linear one.
     #[must_use]
     pub fn rows(&self) -> Option<&AnySamples<'static>> {
         match self {
-            Self::Expansion(expansion) => Some(&expansion.centres),
-            Self::Linear(_) => None,
             Self::Neighbours(neighbours) => Some(&neighbours.rows),
-            Self::Voted(voted) => Some(&voted.centres),
-            Self::Pairs(pairs) => Some(&pairs.centres),
-            Self::GaussianProcess(process) => Some(&process.mean.centres),
-            Self::GaussianClasses(classes) => Some(&classes.latent.centres),
+            _ => self.basis().map(|(.., centres)| centres),
         }
     }
 
@@ -86,14 +92,9 @@ impl Predictor {
     #[must_use]
     pub fn kernel(&self) -> Option<&Kernel> {
         match self {
-            Self::Expansion(expansion) => Some(&expansion.kernel),
-            Self::Voted(voted) => Some(&voted.kernel),
-            Self::Pairs(pairs) => Some(&pairs.kernel),
-            Self::GaussianProcess(process) => Some(&process.mean.kernel),
-            Self::GaussianClasses(classes) => Some(&classes.latent.kernel),
             Self::Neighbours(Neighbours { rule: Rule::Smoother { kernel }, .. }) => Some(kernel),
             Self::Linear(Linear { map, .. }) => map.kernel(),
-            Self::Neighbours(_) => None,
+            _ => self.basis().map(|(kernel, ..)| kernel),
         }
     }
 
@@ -110,14 +111,7 @@ impl Predictor {
     /// The domain on which the kernel is proven; `None` if there is no kernel or no proof.
     #[must_use]
     pub fn domain(&self) -> Option<Domain> {
-        match self {
-            Self::Expansion(expansion) => expansion.domain,
-            Self::Pairs(pairs) => pairs.domain,
-            Self::GaussianProcess(process) => process.mean.domain,
-            Self::GaussianClasses(classes) => classes.latent.domain,
-            Self::Voted(voted) => voted.domain,
-            Self::Linear(_) | Self::Neighbours(_) => None,
-        }
+        self.basis().and_then(|(_, domain, _)| domain)
     }
 
     /// The precision in which samples are read.

@@ -6,6 +6,8 @@ use safetensors::{Dtype, SafeTensors};
 use crate::data::{AnySamples, Matrix, Samples, Storage, with_samples};
 use crate::real::Real;
 
+use super::parts::{Array, Arrays};
+
 /// An array to write.
 pub(super) struct Tensor {
     pub name: &'static str,
@@ -25,8 +27,19 @@ impl Tensor {
         Self { name, dtype: T::DTYPE, shape: shape.to_vec(), bytes }
     }
 
-    pub fn samples(samples: &AnySamples<'_>) -> Vec<Self> {
-        with_samples!(samples, samples => Self::typed_samples(samples))
+    /// The tensors of an array: several for sparse rows.
+    pub fn of(name: &'static str, array: &Array<'_>) -> Vec<Self> {
+        match array {
+            Array::Samples(samples) => with_samples!(samples, samples => Self::typed_samples(samples)),
+            Array::Matrix(matrix) => {
+                vec![Self::numbers(name, &[matrix.nrows(), matrix.ncols()], matrix.entries())]
+            }
+            Array::Numbers(numbers) => vec![Self::numbers(name, &[numbers.len()], numbers)],
+            Array::Counts(counts) => {
+                let counts: Vec<u64> = counts.iter().map(|&count| count as u64).collect();
+                vec![Self::numbers(name, &[counts.len()], &counts)]
+            }
+        }
     }
 
     fn typed_samples<T: Real + Stored>(samples: &Samples<'_, T>) -> Vec<Self> {
@@ -77,7 +90,7 @@ stored!(u32, U32);
 stored!(u64, U64);
 
 /// The numbers of a tensor and its shape.
-pub(super) fn numbers<T: Stored>(file: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<T>), String> {
+fn numbers<T: Stored>(file: &SafeTensors<'_>, name: &str) -> Result<(Vec<usize>, Vec<T>), String> {
     let tensor = file.tensor(name).map_err(|_| format!("it has no array `{name}`"))?;
     if tensor.dtype() != T::DTYPE {
         return Err(format!("its array `{name}` holds {:?}, not {:?}", tensor.dtype(), T::DTYPE));
@@ -85,33 +98,55 @@ pub(super) fn numbers<T: Stored>(file: &SafeTensors<'_>, name: &str) -> Result<(
     Ok((tensor.shape().to_vec(), tensor.data().chunks_exact(size_of::<T>()).map(T::read).collect()))
 }
 
-/// A matrix of finite numbers.
-pub(super) fn matrix(file: &SafeTensors<'_>, name: &str) -> Result<Matrix<f64>, String> {
-    let (shape, values) = numbers::<f64>(file, name)?;
+impl Arrays for SafeTensors<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.tensor(name).is_ok()
+    }
+
+    fn samples(&self, name: &str) -> Result<AnySamples<'static>, String> {
+        let holds = |name: &str| self.tensor(name).is_ok_and(|tensor| tensor.dtype() == Dtype::F32);
+        if holds(name) || holds("centres.values") {
+            typed_samples(self).map(AnySamples::F32)
+        } else {
+            typed_samples(self).map(AnySamples::F64)
+        }
+    }
+
+    fn matrix(&self, name: &str) -> Result<Matrix<f64>, String> {
+        let (nrows, ncols, values) = finite_matrix(self, name)?;
+        Ok(Matrix::from_entries(nrows, ncols, values))
+    }
+
+    fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
+        Ok(numbers(self, name)?.1)
+    }
+
+    fn counts(&self, name: &str) -> Result<Vec<usize>, String> {
+        sizes(numbers(self, name)?.1)
+    }
+}
+
+fn sizes(counts: Vec<u64>) -> Result<Vec<usize>, String> {
+    counts.into_iter().map(usize::try_from).collect::<Result<_, _>>().map_err(|error| error.to_string())
+}
+
+/// The shape and the entries of a matrix of finite numbers.
+fn finite_matrix<T: Real + Stored>(
+    file: &SafeTensors<'_>,
+    name: &str,
+) -> Result<(usize, usize, Vec<T>), String> {
+    let (shape, values) = numbers(file, name)?;
     let &[nrows, ncols] = shape.as_slice() else {
         return Err(format!("its array `{name}` has {} dimensions, not 2", shape.len()));
     };
     finite(name, &values)?;
-    Ok(Matrix::from_entries(nrows, ncols, values))
+    Ok((nrows, ncols, values))
 }
 
-/// The centres, dense or sparse, in either precision.
-pub(super) fn samples(file: &SafeTensors<'_>) -> Result<AnySamples<'static>, String> {
-    let holds = |name: &str, dtype| file.tensor(name).is_ok_and(|tensor| tensor.dtype() == dtype);
-    if holds("centres", Dtype::F32) || holds("centres.values", Dtype::F32) {
-        typed_samples(file).map(AnySamples::F32)
-    } else {
-        typed_samples(file).map(AnySamples::F64)
-    }
-}
-
+/// The centres, dense or sparse.
 fn typed_samples<T: Real + Stored>(file: &SafeTensors<'_>) -> Result<Samples<'static, T>, String> {
-    if file.tensor("centres").is_ok() {
-        let (shape, values) = numbers::<T>(file, "centres")?;
-        let &[nrows, ncols] = shape.as_slice() else {
-            return Err(format!("its array `centres` has {} dimensions, not 2", shape.len()));
-        };
-        finite("centres", &values)?;
+    if file.has("centres") {
+        let (nrows, ncols, values) = finite_matrix::<T>(file, "centres")?;
         return Samples::dense(nrows, ncols, values).map_err(|error| error.to_string());
     }
     let (_, columns) = numbers::<u64>(file, "centres.columns")?;
@@ -119,13 +154,10 @@ fn typed_samples<T: Real + Stored>(file: &SafeTensors<'_>) -> Result<Samples<'st
     let (_, indptr) = numbers::<u64>(file, "centres.indptr")?;
     let (_, values) = numbers::<T>(file, "centres.values")?;
     finite("centres.values", &values)?;
-    let &[ncols] = columns.as_slice() else {
+    let &[ncols] = sizes(columns)?.as_slice() else {
         return Err("its array `centres.columns` is not one number".into());
     };
-    let ncols = usize::try_from(ncols).map_err(|error| error.to_string())?;
-    let indptr =
-        indptr.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
-    Samples::sparse(ncols, indptr, indices, values).map_err(|error| error.to_string())
+    Samples::sparse(ncols, sizes(indptr)?, indices, values).map_err(|error| error.to_string())
 }
 
 fn finite<T: Real>(name: &str, values: &[T]) -> Result<(), String> {

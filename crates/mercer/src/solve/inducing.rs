@@ -125,6 +125,26 @@ impl InducingSums {
     }
 }
 
+impl InducingSums {
+    fn check(&self, points: usize, noise: f64) -> Result<(), SolveError> {
+        for (what, found) in
+            [("rows of sums", self.products.nrows()), ("rows of sums with targets", self.cross.nrows())]
+        {
+            if found != points {
+                return Err(SolveError::Shape { what, found, expected: points });
+            }
+        }
+        if !(noise.is_finite() && noise > 0.0) {
+            let (name, allowed) = ("noise", "a finite number above 0");
+            return Err(SolveError::Parameter { name, value: noise, allowed });
+        }
+        if !self.products.entries().iter().all(|v| v.is_finite()) {
+            return Err(SolveError::NotFinite);
+        }
+        Ok(())
+    }
+}
+
 /// F at one setting of the hyper-parameters, with the quantities for its gradient and for predictions.
 pub(crate) struct Bound {
     /// F.
@@ -185,23 +205,7 @@ impl Bound {
         watch: &dyn Watch,
     ) -> Result<Self, SolveError> {
         let (m, outputs) = (factor.order(), sums.cross.ncols());
-        for (what, found) in
-            [("rows of sums", sums.products.nrows()), ("rows of sums with targets", sums.cross.nrows())]
-        {
-            if found != m {
-                return Err(SolveError::Shape { what, found, expected: m });
-            }
-        }
-        if !(noise.is_finite() && noise > 0.0) {
-            return Err(SolveError::Parameter {
-                name: "noise",
-                value: noise,
-                allowed: "a finite number above 0",
-            });
-        }
-        if !sums.products.entries().iter().all(|v| v.is_finite()) {
-            return Err(SolveError::NotFinite);
-        }
+        sums.check(m, noise)?;
         let o = outputs as f64;
         let x = factor.inverse_lower(watch)?;
         let x = products::view(&x);

@@ -78,13 +78,9 @@ pub fn about(shown: &Shown) -> String {
     };
     let settings = [("lambda", "λ"), ("C", "C"), ("nu", "ν"), ("epsilon", "ε")].map(named).concat();
     let what = match &model.predictor {
-        Predictor::Expansion(expansion) => expansion.kernel.to_string(),
         Predictor::Linear(linear) => linear.map.to_string(),
         Predictor::Neighbours(neighbours) => neighbours.rule.to_string(),
-        Predictor::Voted(voted) => voted.kernel.to_string(),
-        Predictor::Pairs(pairs) => pairs.kernel.to_string(),
-        Predictor::GaussianProcess(process) => process.mean.kernel.to_string(),
-        Predictor::GaussianClasses(classes) => classes.latent.kernel.to_string(),
+        other => other.kernel().map(ToString::to_string).unwrap_or_default(),
     };
     format!("{}, {}{settings}", model.method, rounded(&what))
 }

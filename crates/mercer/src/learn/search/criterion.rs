@@ -22,6 +22,19 @@ pub enum Criterion {
     HoldOut(f64),
 }
 
+impl Criterion {
+    /// The customary name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::LeaveOneOut => "leave-one-out",
+            Self::Gcv => "generalised cross-validation",
+            Self::Folds(_) | Self::Given(_) => "folds",
+            Self::HoldOut(_) => "held-out rows",
+        }
+    }
+}
+
 /// A criterion on the rows of a problem.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum LeftOut {

@@ -27,6 +27,7 @@ pub enum Intercept {
     None,
     /// A constant that is not penalised.
     #[default]
+    #[serde(alias = "centered")]
     Centred,
     /// X and y are centred and a constant feature is added, k + 1. A problem on features that are already centred uses
     /// the constant of [`Centred`](Self::Centred).

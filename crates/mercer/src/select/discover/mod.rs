@@ -146,70 +146,13 @@ impl Discover {
         let weights: Option<Vec<f64>> =
             problem.weights().map(|all| rows.iter().map(|&row| all[row]).collect());
         let small = Problem::new(part.view(), &part_targets).weighted(weights);
-        let clock = std::time::Instant::now();
-        let is_late = || self.seconds.is_some_and(|seconds| clock.elapsed().as_secs_f64() > seconds);
-        let columns = samples.ncols();
-        let trial = Trial { gp: &self.gp, problem: &small, samples: &part, session, columns };
-        session.begin("discover", self.candidates as u64);
-        let (mut tried, mut ended_early) = (0, false);
-        let mut seen: HashSet<Formula> = HashSet::new();
-        let mut best: Option<Tried> = None;
-        let mut ladder: Vec<Rung> = Vec::new();
-        let mut bases = first_bases(columns);
-        let mut waiting: Vec<(Formula, Vec<Option<usize>>)> =
-            bases.iter().map(|&base| (Formula::of(base), Vec::new())).collect();
-        loop {
-            let parent = best.as_ref().map(|best| best.theta.clone());
-            let mut improved = false;
-            for (formula, origins) in waiting.drain(..) {
-                let late = best.is_some() && is_late();
-                if tried == self.candidates || late {
-                    ended_early |= late;
-                    break;
-                }
-                if !seen.insert(formula.clone()) {
-                    continue;
-                }
-                let found = match trial.run(formula, parent.as_deref(), &origins) {
-                    Err(error) if error.is_stop() && best.is_some() => {
-                        ended_early = true;
-                        break;
-                    }
-                    // A formula without a likelihood loses.
-                    Err(LearnError::Unsupported(_) | LearnError::KernelValue { .. }) => None,
-                    found => Some(found?),
-                };
-                tried += 1;
-                session.advance(1);
-                let Some(found) = found else { continue };
-                if best.as_ref().is_none_or(|best| found.rung.score > best.rung.score + 1e-6) {
-                    let found = trial.other_periods(found);
-                    session.note(&format!(
-                        "score {:.2}: {}",
-                        found.rung.score,
-                        found.rung.formula.text(columns)
-                    ));
-                    improved = true;
-                    ladder.push(found.rung.clone());
-                    best = Some(found);
-                }
-            }
-            let Some(best) = &best else {
-                return Err(LearnError::Unsupported("no formula has a likelihood on these rows"));
-            };
-            if !improved || ended_early || tried == self.candidates {
-                break;
-            }
-            if columns > 1 && bases.iter().all(|base| base.column.is_none()) {
-                bases = all_bases(columns, &relevant(best, columns));
-            }
-            waiting = best.rung.formula.steps(&bases, columns);
-        }
-        let best = best.ok_or(LearnError::Unsupported("no formula has a likelihood on these rows"))?;
+        let trial =
+            Trial { gp: &self.gp, problem: &small, samples: &part, session, columns: samples.ncols() };
+        let Climbed { best, ladder, tried, ended_early } = trial.climb(self.candidates, self.seconds)?;
         let fitted = self.trained(&best.rung.formula, best.theta, problem, session)?;
         let learnt: Vec<Learnt> = fitted.facts.read("parameters").unwrap_or_default();
         let values = learnt.iter().map(|parameter| parameter.value.0).collect();
-        ended_early |= session.stop_requested();
+        let ended_early = ended_early || session.stop_requested();
         Ok(Discovered { ladder, tried, rows: rows.len(), ended_early, fitted, values })
     }
 
@@ -247,6 +190,16 @@ impl Discover {
     }
 }
 
+/// The end of a climb.
+struct Climbed {
+    best: Tried,
+    ladder: Vec<Rung>,
+    tried: usize,
+    ended_early: bool,
+}
+
+const NOT_LIKELY: LearnError = LearnError::Unsupported("no formula has a likelihood on these rows");
+
 /// The data and settings on which formulas are compared.
 struct Trial<'a> {
     gp: &'a Gp,
@@ -257,6 +210,68 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
+    /// Tries the first formulas, then those one step from the best as long as it improves, up to a number of formulas and for some
+    /// seconds.
+    fn climb(&self, candidates: usize, seconds: Option<f64>) -> Result<Climbed, LearnError> {
+        let clock = std::time::Instant::now();
+        let is_late = || seconds.is_some_and(|seconds| clock.elapsed().as_secs_f64() > seconds);
+        self.session.begin("discover", candidates as u64);
+        let (mut tried, mut ended_early) = (0, false);
+        let mut seen: HashSet<Formula> = HashSet::new();
+        let mut best: Option<Tried> = None;
+        let mut ladder: Vec<Rung> = Vec::new();
+        let mut bases = first_bases(self.columns);
+        let mut waiting: Vec<(Formula, Vec<Option<usize>>)> =
+            bases.iter().map(|&base| (Formula::of(base), Vec::new())).collect();
+        loop {
+            let parent = best.as_ref().map(|best| best.theta.clone());
+            let mut improved = false;
+            for (formula, origins) in waiting.drain(..) {
+                let late = best.is_some() && is_late();
+                if tried == candidates || late {
+                    ended_early |= late;
+                    break;
+                }
+                if !seen.insert(formula.clone()) {
+                    continue;
+                }
+                let found = match self.run(formula, parent.as_deref(), &origins) {
+                    Err(error) if error.is_stop() && best.is_some() => {
+                        ended_early = true;
+                        break;
+                    }
+                    // A formula without a likelihood loses.
+                    Err(LearnError::Unsupported(_) | LearnError::KernelValue { .. }) => None,
+                    found => Some(found?),
+                };
+                tried += 1;
+                self.session.advance(1);
+                let Some(found) = found else { continue };
+                if best.as_ref().is_none_or(|best| found.rung.score > best.rung.score + 1e-6) {
+                    let found = self.other_periods(found);
+                    self.session.note(&format!(
+                        "score {:.2}: {}",
+                        found.rung.score,
+                        found.rung.formula.text(self.columns)
+                    ));
+                    improved = true;
+                    ladder.push(found.rung.clone());
+                    best = Some(found);
+                }
+            }
+            let Some(best) = &best else { return Err(NOT_LIKELY) };
+            if !improved || ended_early || tried == candidates {
+                break;
+            }
+            if self.columns > 1 && bases.iter().all(|base| base.column.is_none()) {
+                bases = all_bases(self.columns, &relevant(best, self.columns));
+            }
+            waiting = best.rung.formula.steps(&bases, self.columns);
+        }
+        let best = best.ok_or(NOT_LIKELY)?;
+        Ok(Climbed { best, ladder, tried, ended_early })
+    }
+
     /// Learns the unknowns of a formula on the sample; those shared with its parent start at the parent's values.
     fn run(
         &self,

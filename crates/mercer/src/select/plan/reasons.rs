@@ -17,33 +17,14 @@ pub(super) fn reasons(
     let all = || std::iter::once(chosen).chain(others);
     let rows = people_count(shape.rows as u64);
     // The largest kernel matrix that is looked at says most about the budget.
-    let matrix = all()
-        .filter(|c| {
-            !matches!(
-                c.way,
-                Way::Primal { .. }
-                    | Way::Tiled
-                    | Way::Search
-                    | Way::ConjugateGradients
-                    | Way::RandomFeatures { .. }
-                    | Way::Landmarks { .. }
-            )
-        })
-        .max_by_key(|c| c.memory);
+    let without = |way| is_large(way) || matches!(way, Way::Primal { .. } | Way::Tiled | Way::Search);
+    let matrix = all().filter(|c| !without(c.way)).max_by_key(|c| c.memory);
     if let Some(way) = matrix {
-        reasons.push(if way.fits {
-            format!(
-                "n = {rows}: with the kernel matrix it takes {} of the {} allowed",
-                human(way.memory),
-                human(budget)
-            )
-        } else {
-            format!(
-                "n = {rows}: with the kernel matrix it takes {}, more than the {} allowed",
-                human(way.memory),
-                human(budget)
-            )
-        });
+        let (needed, allowed) = (human(way.memory), human(budget));
+        let share = if way.fits { " of" } else { ", more than" };
+        reasons.push(format!(
+            "n = {rows}: with the kernel matrix it takes {needed}{share} the {allowed} allowed"
+        ));
     }
     for way in all() {
         if let Way::Primal { features } = way.way
