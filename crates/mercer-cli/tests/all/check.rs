@@ -102,7 +102,7 @@ fn findings_beyond_the_verdict_are_printed() {
     let bench = Bench::new();
     let run = |arguments: &[&str]| String::from_utf8(bench.run(arguments).stdout).unwrap();
     let text = run(&["check", "max(0,1-|x-z|)^?", "--dim", "3"]);
-    assert!(text.contains("proven for ? >= 2, refuted below"), "{text}");
+    assert!(text.contains("depends on ?: proven for ? >= 2, refuted below"), "{text}");
     let text = run(&["check", "max(0,1-|x-z|)^2"]);
     assert!(text.contains("positive semidefinite up to dimension 3, refuted in dimension 4"), "{text}");
     assert!(text.contains("repair: valid up to dimension 3"), "{text}");

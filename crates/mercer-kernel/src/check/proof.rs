@@ -269,6 +269,27 @@ pub enum Failure {
         /// The radial form.
         form: Form,
     },
+    /// A function of distances that is at most a negative number wherever they are at least `least`.
+    Far {
+        /// The form.
+        form: Form,
+        /// The distance.
+        #[serde(with = "exact::text")]
+        least: Q,
+    },
+    /// A radial form that is not completely monotone in |x−z|², or in |x−z|₁: a difference of its values at `side`²·(skip + j) is
+    /// negative, or a value is 0.
+    Difference {
+        /// The radial form.
+        form: Form,
+        /// The length a.
+        #[serde(with = "exact::text")]
+        side: Q,
+        /// The first of the nodes.
+        skip: usize,
+        /// The order of the difference.
+        order: usize,
+    },
     /// A negative coefficient of a power series in ⟨x,z⟩, on a set that holds a segment from the origin.
     Coefficient {
         /// The series, as a function of t.

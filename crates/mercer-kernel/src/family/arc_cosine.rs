@@ -101,4 +101,9 @@ impl Family for ArcCosine {
     fn psd(&self, named: &Written, _: &Space) -> bool {
         named.every_natural(0, Some(2))
     }
+
+    /// Order 0 is not, at the zero vector.
+    fn is_continuous(&self, named: &Written, space: &Space) -> bool {
+        named.exact(0).is_ok_and(|order| order.is_positive()) || !space.domain.holds_origin()
+    }
 }

@@ -47,6 +47,11 @@ impl Family for Cosine {
         true
     }
 
+    /// Not at the zero vector.
+    fn is_continuous(&self, _: &Written, space: &Space) -> bool {
+        !space.domain.holds_origin()
+    }
+
     fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {
         Some((-1.0, 1.0))
     }

@@ -257,6 +257,11 @@ pub trait Family: fmt::Debug + Sync {
         true
     }
 
+    /// Whether it is continuous on the space.
+    fn is_continuous(&self, _named: &Written, _space: &Space) -> bool {
+        true
+    }
+
     /// Bounds of its values on the space, wherever it is defined: doubles that lie at the least and the greatest value or
     /// beyond them. A constant has its own double twice.
     fn range(&self, _named: &Written, _space: &Space) -> Option<(f64, f64)> {

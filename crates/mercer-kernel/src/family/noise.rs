@@ -50,6 +50,10 @@ impl Family for Noise {
         named.every(0, |value| !value.is_negative())
     }
 
+    fn is_continuous(&self, _: &Written, _: &Space) -> bool {
+        false
+    }
+
     fn is_infinitely_divisible(&self, named: &Written) -> bool {
         named.every(0, |value| !value.is_negative())
     }

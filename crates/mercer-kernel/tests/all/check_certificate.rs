@@ -21,7 +21,7 @@ fn verify(document: &Value) -> Result<usize, CertificateError> {
     Certificate::parse(&serde_json::to_string_pretty(document).unwrap())?.verify()
 }
 
-const QUESTIONS: [&str; 44] = [
+const QUESTIONS: [&str; 50] = [
     "max(0,1-|x-z|)^2*(1+|x-z|/2);3",
     "max(0,1-|x-z|)^2*(1+|x-z|/2);4",
     "exp(-|x-z|)*cos(|x-z|);1",
@@ -66,6 +66,12 @@ const QUESTIONS: [&str; 44] = [
     "<x,z>^2-0.250001;4;sphere",
     "-1e-400",
     "pi-3.2",
+    "exp(-|x-z|)-1e-12;2",
+    "100-log(1+|x-z|_1);3;orthant",
+    "sinc(|x-z|)",
+    "max(0,1-|x-z|)^20",
+    "exp(-|x-z|)-0.6*exp(-2*|x-z|)",
+    "exp(-?*|x-z|^2)",
 ];
 
 #[test]
@@ -120,6 +126,38 @@ fn a_reflection_hides_no_small_constant() {
         let other: Kernel = format!("{proven}-exp(-1e6)").parse().unwrap();
         let verdict = other.check_within(Dim::Exactly(1), Domain::Orthant, 3_000_000).unwrap().verdict;
         assert!(!verdict.to_string().starts_with("proven"), "{other}: {verdict}");
+    }
+}
+
+/// What refutes a function of distances on all of R^d, or in every dimension, says nothing about a ball or three dimensions.
+#[test]
+fn a_theorem_is_not_accepted_on_a_smaller_set() {
+    for (refuted, member, other) in [
+        ("exp(-|x-z|)-1e-12;1", "domain", json!("ball:1")),
+        ("exp(-|x-z|)-1e-12;1", "domain", json!("box:0..1")),
+        ("sinc(|x-z|)", "dim", json!(3)),
+        ("sinc(|x-z|)", "domain", json!("ball:9")),
+        ("max(0,1-|x-z|)^20", "dim", json!(39)),
+        ("sinc(|x-z|)", "kernel", json!("sinc(|x-z|)+1")),
+        ("exp(-|x-z|)-1e-12;1", "kernel", json!("exp(-|x-z|)")),
+    ] {
+        let mut document = certificate(refuted);
+        assert_eq!(document["verdict"], "refuted");
+        verify(&document).unwrap_or_else(|e| panic!("{refuted}: {e}"));
+        document[member] = other.clone();
+        assert!(verify(&document).is_err(), "the refutation of {refuted} was accepted for {other}");
+    }
+    for kernel in [
+        "exp(-|x-z|)-1e-12;1;ball:1",
+        "sinc(|x-z|);3",
+        "max(0,1-|x-z|)^20;39",
+        "exp(-|x-z|)-0.4*exp(-2*|x-z|)",
+    ] {
+        let mut parts = kernel.split(';');
+        let text: Kernel = parts.next().unwrap().parse().unwrap();
+        let dim: Dim = parts.next().unwrap_or("any").parse().unwrap();
+        let domain: Domain = parts.next().unwrap_or("all").parse().unwrap();
+        assert!(!text.check(dim, domain).unwrap().is_refuted(), "{kernel}");
     }
 }
 

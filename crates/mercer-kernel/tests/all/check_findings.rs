@@ -20,11 +20,12 @@ fn ask(question: &str) -> Findings {
 #[test]
 fn ranges_of_an_unknown_number() {
     let text = ask("max(0,1-|x-z|)^?;3").to_string();
-    assert!(text.starts_with("proven for ? >= 2, refuted below (0 < ? < 2)"), "{text}");
+    assert!(text.starts_with("depends on ?: proven for ? >= 2, refuted below (0 < ? < 2)"), "{text}");
     let text = ask("max(0,1-|x-z|/3)^?;4").to_string();
-    assert!(text.starts_with("proven for ? >= 2.5, refuted below (0 < ? < 2.5)"), "{text}");
+    assert!(text.starts_with("depends on ?: proven for ? >= 2.5, refuted below (0 < ? < 2.5)"), "{text}");
     let text = ask("exp(-3*|x-z|^?)").to_string();
-    assert!(text.starts_with("proven for 0 < ? <= 2, refuted above (? > 2)"), "{text}");
+    assert!(text.starts_with("depends on ?: proven for 0 < ? <= 2, refuted above (? > 2)"), "{text}");
+    assert!(!text.contains("undecided"), "{text}");
     // A + ?·B: the ends are proven, what lies beyond is refuted.
     let findings = ask("exp(-|x-z|^2) - ?*exp(-|x-z|^2/2);2");
     let ranges = findings.parameter.as_ref().unwrap();
@@ -34,14 +35,45 @@ fn ranges_of_an_unknown_number() {
     let refuted = ranges.parts.iter().find(|p| p.status == Status::Refuted).unwrap();
     assert!(refuted.low.0 > *high && refuted.high.is_none(), "{findings}");
     let text = ask("?*<x,z> - <x,z>").to_string();
-    assert!(text.starts_with("proven for ? >= 1"), "{text}");
-    assert!(ask("(1+<x,z>)^?;2;ball:0.5").to_string().starts_with("proven for ? = 1, 2"), "powers");
+    assert!(text.starts_with("depends on ?: proven for ? >= 1"), "{text}");
+    let text = ask("(1+<x,z>)^?;2;ball:0.5").to_string();
+    assert!(text.starts_with("depends on ?: proven for ? = 1, 2"), "{text}");
     assert!(ask("rbf(sigma=?)-rbf(sigma=?)").parameter.is_none());
     // Schoenberg's theorem does not apply if the formula has terms other than |x−z|^?.
     assert!(ask("exp(-(0*|x-z|^?+<x,z>));2").parameter.is_none());
     let text = ask("exp(-(|x-z|^?+<x,z>));2").to_string();
-    assert!(text.starts_with("proven for ? = 2, refuted for ? = 0.5, 1"), "{text}");
+    assert!(text.starts_with("depends on ?: proven for ? = 2, refuted for ? = 0.5, 1"), "{text}");
     assert!(ask("?*rbf(sigma=2) + ?*linear").verdict.is_proven());
+}
+
+#[test]
+fn values_without_a_kernel_value_are_undefined() {
+    let findings = ask("<x,z>^?;2");
+    let text = findings.to_string();
+    assert!(
+        text.starts_with("depends on ?: proven for ? = 1, 2, 3, 4, 5, undefined for ? = 0.5, 1.5, 2.5"),
+        "{text}"
+    );
+    let document = findings.to_json("<x,z>^?", Dim::Exactly(2), Domain::All);
+    assert_eq!(document["parameter"]["ranges"][0]["status"], "undefined");
+    assert!(!ask("(<x,z>-3)^?;2").to_string().contains("refuted for ? = 0.5"));
+}
+
+/// An unknown factor of a distance is at least 0, whatever its value.
+#[test]
+fn unknown_factors_of_distances_are_proven() {
+    for question in
+        ["exp(-?*|x-z|^2)", "exp(-?*|x-z|-?*|x-z|_1)", "1/(1+?*|x-z|^2)", "exp(-3*?^2*|x-z|/2)*rbf(sigma=?)"]
+    {
+        let findings = ask(question);
+        assert!(findings.verdict.is_proven(), "{question}: {findings}");
+        assert_eq!(findings.qualities.unwrap().strict, Quality::Unknown, "{question}");
+    }
+    for question in
+        ["exp(?*|x-z|^2)", "exp(-?*|x-z|^3)", "exp((1-?)*|x-z|)", "exp(-(?-1)*|x-z|)", "exp(-|x-z|/?)"]
+    {
+        assert!(!ask(question).verdict.is_proven(), "{question}");
+    }
 }
 
 #[test]
@@ -187,6 +219,17 @@ fn strict_characteristic_and_universal() {
         ("max(0,1-|x-z|)^2*(1+|x-z|/2);3", [yes, yes, yes]),
         ("exp(-|x-z|)*cos(|x-z|);1", [yes, yes, yes]),
         ("cos(|x-z|)+sinc(|x-z|);1", [unknown, unknown, unknown]),
+        // Not continuous.
+        ("rbf+noise", [yes, unknown, unknown]),
+        ("exp(<x,z>)+noise(value=0.1);2;ball:1", [yes, unknown, unknown]),
+        ("linear+noise(value=0.1)", [yes, unknown, unknown]),
+        ("linear+noise(value=?)", [unknown, unknown, unknown]),
+        ("linear+noise[0];2", [unknown, unknown, unknown]),
+        ("rbf*noise", [yes, unknown, unknown]),
+        ("rbf+cosine", [yes, unknown, unknown]),
+        ("rbf+cosine;2;box:1..2", [yes, yes, yes]),
+        ("rbf+arccos(order=0)", [yes, unknown, unknown]),
+        ("rbf+arccos(order=1);2;ball:1", [yes, yes, yes]),
     ] {
         let findings = ask(question);
         let found = findings.qualities.as_ref().unwrap_or_else(|| panic!("{question}: {findings}"));

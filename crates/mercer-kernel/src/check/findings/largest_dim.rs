@@ -49,6 +49,9 @@ pub(super) fn find(about: About<'_>, verdict: &Verdict) -> Option<LargestDim> {
             }
             _ => match (asked, known) {
                 (Dim::Exactly(d), Some(refutation)) => Some((d, refutation.clone())),
+                (Dim::Any, Some(Refutation::Theorem(theorem))) if theorem.dim > dim => {
+                    Some((theorem.dim, Refutation::Theorem(theorem.clone())))
+                }
                 _ => None,
             },
         },

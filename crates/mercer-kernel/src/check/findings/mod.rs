@@ -182,10 +182,12 @@ impl Findings {
 
 impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(ranges) = &self.parameter {
-            writeln!(f, "{ranges}")?;
+        // The search for a proof or a counter-example about all values of `?` at once says less than the ranges.
+        match (&self.parameter, &self.verdict) {
+            (Some(ranges), Verdict::Undecided(_)) => write!(f, "depends on ?: {ranges}")?,
+            (Some(ranges), verdict) => write!(f, "depends on ?: {ranges}\n{verdict}")?,
+            (None, verdict) => write!(f, "{verdict}")?,
         }
-        write!(f, "{}", self.verdict)?;
         if let Some(largest) = &self.largest_dim {
             write!(f, "\n{largest}")?;
         }

@@ -26,6 +26,18 @@ pub enum Status {
     Proven,
     /// For no value.
     Refuted,
+    /// For no value: the formula is undefined at some points of the domain.
+    Undefined,
+}
+
+impl Status {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Refuted => "refuted",
+            Self::Undefined => "undefined",
+        }
+    }
 }
 
 /// An interval of values; `None` means no bound.
@@ -40,7 +52,7 @@ pub struct Part {
     pub high: Option<(Q, bool)>,
 }
 
-/// The values of `?` for which a formula is proven or refuted; others are undecided.
+/// The values of `?` for which a formula is proven, refuted or undefined; others are undecided.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranges {
@@ -184,7 +196,7 @@ fn affine(about: About<'_>) -> Option<Ranges> {
                 parts.push(part(Status::Refuted, (Q::zero(), true), Some((refuted, true))));
                 low = proven;
             }
-            None => {}
+            Some(Status::Undefined) | None => {}
         }
     }
     // B itself a kernel: every larger value is proven.
@@ -205,7 +217,7 @@ fn affine(about: About<'_>) -> Option<Ranges> {
                     beyond = Some(part(Status::Refuted, (refuted, true), None));
                     break;
                 }
-                None => break,
+                Some(Status::Undefined) | None => break,
             }
         }
         high = high.map(|_| (reached, true));
@@ -232,7 +244,8 @@ impl Probe<'_> {
                 self.proofs.push((value.clone(), proof));
                 Some(Status::Proven)
             }
-            Verdict::Refuted(_) | Verdict::Undefined(_) => Some(Status::Refuted),
+            Verdict::Refuted(_) => Some(Status::Refuted),
+            Verdict::Undefined(_) => Some(Status::Undefined),
             Verdict::Undecided(_) => None,
         }
     }
@@ -249,8 +262,8 @@ impl Probe<'_> {
             match self.status(&middle) {
                 Some(Status::Proven) => proven = middle,
                 Some(Status::Refuted) => refuted = middle,
-                None if is_fraction => {}
-                None => break,
+                Some(Status::Undefined) | None if is_fraction => {}
+                Some(Status::Undefined) | None => break,
             }
         }
         (proven, refuted)
@@ -320,7 +333,7 @@ impl Part {
             }
         };
         match self.status {
-            Status::Proven => format!("proven for {interval}"),
+            Status::Proven | Status::Undefined => format!("{} for {interval}", self.status.word()),
             Status::Refuted => {
                 // If nothing lies between the two, "below" or "above" is enough.
                 let touches_next = next.is_some_and(|n| self.high.as_ref().is_some_and(|h| h.0 == n.low.0));
@@ -336,7 +349,7 @@ impl Part {
 
     fn to_json(&self) -> Json {
         json!({
-            "status": match self.status { Status::Proven => "proven", Status::Refuted => "refuted" },
+            "status": self.status.word(),
             "low": exact::to_f64(&self.low.0),
             "low_included": self.low.1,
             "high": self.high.as_ref().map(|(high, _)| exact::to_f64(high)),
@@ -358,15 +371,15 @@ impl Ranges {
 impl fmt::Display for Ranges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.parts.iter().all(Part::is_point) {
-            let list = |status: Status| {
-                let values = self.parts.iter().filter(|p| p.status == status).map(|p| exact::show(&p.low.0));
-                values.collect::<Vec<_>>().join(", ")
-            };
-            write!(f, "proven for ? = {}", list(Status::Proven))?;
-            if self.parts.iter().any(|p| p.status == Status::Refuted) {
-                write!(f, ", refuted for ? = {}", list(Status::Refuted))?;
-            }
-            return write!(f, " ({}; other values: not decided)", self.reference);
+            let lists =
+                [Status::Proven, Status::Refuted, Status::Undefined].into_iter().filter_map(|status| {
+                    let values =
+                        self.parts.iter().filter(|p| p.status == status).map(|p| exact::show(&p.low.0));
+                    let values = values.collect::<Vec<_>>().join(", ");
+                    (!values.is_empty()).then(|| format!("{} for ? = {values}", status.word()))
+                });
+            let lists = lists.collect::<Vec<_>>().join(", ");
+            return write!(f, "{lists} ({}; other values: not decided)", self.reference);
         }
         // Proven values come first.
         let words =

@@ -12,11 +12,12 @@ use serde_json::{Value as Json, json};
 
 use crate::check::enclose::enclose;
 use crate::check::exact::{Q, int};
-use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
+use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Opaque, Space};
 use crate::check::proof::{Proof, Property, Rule};
 use crate::check::verify::range::Range;
 use crate::check::{Dim, Domain, Needs, verify};
 use crate::family::Invariance;
+use crate::family::noise::NOISE;
 use crate::formula::{Formula, Parameter};
 
 /// Whether a kernel has a property, and why.
@@ -58,6 +59,9 @@ pub(super) fn of(proof: &Proof, formula: &Formula) -> Qualities {
     if may_vanish(formula) {
         return all(Quality::Unknown);
     }
+    if let Some(qualities) = discontinuous(proof) {
+        return qualities;
+    }
     if full(proof) {
         return Qualities {
             strict: Quality::Yes(format!("{FULL} (Wendland 2005, Theorem 6.8)")),
@@ -89,6 +93,40 @@ pub(super) fn of(proof: &Proof, formula: &Formula) -> Qualities {
         }
     }
     qualities
+}
+
+/// The qualities of a kernel with a part that is not continuous; the theorems about universal and characteristic kernels are
+/// about continuous ones.
+fn discontinuous(proof: &Proof) -> Option<Qualities> {
+    let (form, space) = (&proof.claim.form, proof.claim.space());
+    let mut named = Vec::new();
+    atoms(form, &mut |atom| {
+        if let Atom::Named(kernel) = atom {
+            named.push(kernel.clone());
+        }
+    });
+    let is_continuous = |kernel: &Opaque| {
+        // Some columns of a point of the sphere may all be 0.
+        let domain =
+            if kernel.cols.is_some() && space.domain == Domain::Sphere { Domain::All } else { space.domain };
+        kernel.named.family.is_continuous(&kernel.named, &Space { domain, ..space })
+    };
+    if named.iter().all(is_continuous) {
+        return None;
+    }
+    let reason = strict(proof).map_or(Quality::Unknown, Quality::Yes);
+    Some(Qualities { strict: reason, characteristic: Quality::Unknown, universal: Quality::Unknown })
+}
+
+/// Whether a form is v·noise with v > 0, the identity matrix on distinct points.
+fn is_noise(form: &Form) -> bool {
+    match form.single().and_then(|(m, c)| m.single().filter(|_| c.is_positive())) {
+        Some((Atom::Named(kernel), e)) if kernel.cols.is_none() && e.is_positive() => {
+            let value = &kernel.named.parameters[0].1;
+            kernel.named.family == NOISE && matches!(value, Parameter::Number(v) if v.is_positive())
+        }
+        _ => false,
+    }
 }
 
 /// Whether a formula has an unknown number that may be 0, such as the factor `?`, which stands for every number from 0.
@@ -454,6 +492,7 @@ fn strict(proof: &Proof) -> Option<String> {
         return Some(reason);
     }
     match &proof.rule {
+        Rule::Named if is_noise(&proof.claim.form) => Some("the identity matrix on distinct points".into()),
         Rule::Formula | Rule::Restriction | Rule::Polarisation => strict(&proof.premises[0]),
         Rule::Sum { weights } => weights
             .iter()

@@ -3,11 +3,10 @@
 use num_traits::{One, Signed};
 
 use super::Prover;
-use super::positive::weight;
 use crate::check::exact::Q;
 use crate::check::form::{Atom, Form, Fun, Monomial};
 use crate::check::proof::{Proof, Rule};
-use crate::check::verify::is_nonnegative_constant;
+use crate::check::verify::{is_nonnegative_constant, is_unknown_constant};
 
 impl Prover {
     /// A proof that `form` is of negative type.
@@ -56,7 +55,8 @@ impl Prover {
             weights.push(Form::constant(Q::one()));
         }
         for (m, c) in &joint.0 {
-            let (weight, rest) = weight(m, c);
+            let (constant, rest) = m.split(|a| a.dependence().is_constant() || is_unknown_constant(a));
+            let weight = Form::term(c.clone(), constant);
             let term = Form::term(Q::one(), rest.clone());
             if is_nonnegative_constant(&weight) {
                 premises.push(self.negative_term(&rest)?);

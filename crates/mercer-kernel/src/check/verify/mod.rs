@@ -11,9 +11,11 @@ mod damped;
 pub mod defined;
 pub mod density;
 mod derive;
+pub mod far;
 mod finite_rank;
 pub mod gegenbauer;
 mod half_line;
+pub mod monotone;
 mod pattern;
 mod piecewise;
 mod polya;
@@ -36,8 +38,8 @@ use crate::formula::Formula;
 pub use pattern::askey;
 pub(super) use rewrite::decided;
 use step::step;
-pub(crate) use value::is_nonnegative_constant;
 use value::{Care, Ground, of_form};
+pub(crate) use value::{is_nonnegative_constant, is_unknown_constant};
 
 /// Why a proof was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -182,6 +184,23 @@ pub fn fails(failure: &Failure, formula: &Formula, dim: Dim, domain: Domain) -> 
                 && defined::is_defined(formula, &space)
                 && is_formula(form, &space)
                 && radial::has_negative_atom(form)
+        }
+        Failure::Far { form, least } => {
+            let space = Space { dim, domain };
+            matches!(domain, Domain::All | Domain::Orthant)
+                && least.is_positive()
+                && defined::is_defined(formula, &space)
+                && is_formula(form, &space)
+                && far::greatest_beyond(form, least).is_some_and(|bound| bound.is_negative())
+        }
+        Failure::Difference { form, side, skip, order } => {
+            let space = Space { dim, domain };
+            dim == Dim::Any
+                && matches!(domain, Domain::All | Domain::Orthant)
+                && defined::is_defined(formula, &space)
+                && is_formula(form, &space)
+                && monotone::sole_distance(form).is_some()
+                && monotone::is_violated(form, side, *skip, *order)
         }
         Failure::Coefficient { function, order } => {
             let space = Space { dim, domain };

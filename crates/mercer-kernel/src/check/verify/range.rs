@@ -253,7 +253,7 @@ impl Range {
         }
     }
 
-    fn exp(&self) -> Self {
+    pub(super) fn exp(&self) -> Self {
         Self {
             lo: Some(self.lo.as_ref().and_then(|q| exponential(q, false)).unwrap_or_else(Q::zero)),
             hi: self.hi.as_ref().and_then(|q| exponential(q, true)),
@@ -518,7 +518,8 @@ fn of_atom(atom: &Atom, space: &Space) -> Range {
     }
 }
 
-fn of_call(fun: Fun, args: &[Range]) -> Range {
+/// Bounds of a function from bounds of its arguments.
+pub(super) fn of_call(fun: Fun, args: &[Range]) -> Range {
     let a = &args[0];
     let one = Range::new(int(-1), Q::one());
     // 11/7 > π/2
@@ -533,8 +534,11 @@ fn of_call(fun: Fun, args: &[Range]) -> Range {
             Range { lo, hi }.intersect(&one)
         }
         Fun::Sin | Fun::Cos => one,
-        // The least value is −0.2172….
-        Fun::Sinc => Range::new(ratio(-1, 4), Q::one()),
+        // The least value is −0.2172…, and |sin t/t| ≤ 1/|t|.
+        Fun::Sinc => {
+            let decay = a.abs().recip().hi.map_or(one.clone(), |size| Range::new(-&size, size));
+            decay.intersect(&Range::new(ratio(-1, 4), Q::one()))
+        }
         Fun::Tan if a.is_within(&ratio(-157, 100), &ratio(157, 100)) => a.rising(Interval::tan, None, None),
         Fun::Tan => Range::EVERYTHING,
         Fun::Sinh => a.rising(Interval::sinh, None, None),

@@ -18,6 +18,7 @@ use crate::check::form::{Atom, Cols, Form, Fun, Monomial, Space};
 use crate::check::interval::{Fault, Interval};
 use crate::check::steps;
 use crate::check::{Dim, Domain};
+use crate::family::constant::CONSTANT;
 use crate::formula::{Formula, Written};
 
 /// Two points.
@@ -28,6 +29,11 @@ pub(super) struct Pair {
 }
 
 impl Pair {
+    /// (0, z).
+    pub(super) fn from_origin(z: Vec<Q>) -> Self {
+        Self { x: vec![Q::zero(); z.len()], z }
+    }
+
     /// (z, x).
     pub(super) fn swapped(&self) -> Self {
         Self { x: self.z.clone(), z: self.x.clone() }
@@ -88,11 +94,30 @@ pub(crate) fn constant(form: &Form, bits: u32) -> Result<Interval, Fault> {
     Valuation { at: None, var: None, bits }.form(form)
 }
 
-/// Whether a form is a constant that is shown to be at least zero.
+/// Whether a form is a constant that is shown to be at least zero, also for every value of unknown constants.
 pub(crate) fn is_nonnegative_constant(form: &Form) -> bool {
-    match form.as_constant() {
-        Some(c) => !c.is_negative(),
-        None => form.dependence().is_constant() && constant(form, 256).is_ok_and(|v| v.is_nonnegative()),
+    if let Some(c) = form.as_constant() {
+        return !c.is_negative();
+    }
+    if form.dependence().is_constant() {
+        return constant(form, 256).is_ok_and(|v| v.is_nonnegative());
+    }
+    form.single().is_some_and(|(m, c)| {
+        let (unknown, known) = m.split(is_unknown_constant);
+        !unknown.0.is_empty()
+            && unknown.0.values().all(Signed::is_positive)
+            && is_nonnegative_constant(&Form::term(c.clone(), known))
+    })
+}
+
+/// Whether an atom is `?` or another constant with open values, all of which are at least zero.
+pub(crate) fn is_unknown_constant(atom: &Atom) -> bool {
+    match atom {
+        Atom::Named(kernel) => {
+            let named = &kernel.named;
+            named.family == CONSTANT && named.family.psd(named, &Space::EVERYWHERE)
+        }
+        _ => false,
     }
 }
 
