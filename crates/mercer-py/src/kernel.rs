@@ -10,7 +10,7 @@ use mercer::kernel::check::{Certificate, Dim, Domain};
 use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
 use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, SearchSpace, Tunable, check_size};
 use mercer::learn::search::Axis;
-use mercer::learn::{Admission, Admitted, LearnError};
+use mercer::learn::{CheckedKernel, KernelCheck, LearnError};
 use mercer::memory;
 use mercer::session::Session;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
@@ -128,15 +128,15 @@ impl NativeKernel {
     }
 
     /// Decides whether it may be trained with on these rows: the domain it is proven on, if any, and a warning, if any.
-    fn admit(
+    fn check_on(
         &self,
         py: Python<'_>,
         rows: Rows<'_>,
         job: Job<'_>,
     ) -> PyResult<(Option<String>, Option<String>)> {
         let samples = rows.samples()?;
-        match job.run(py, |_| Admission::Check.decide(&self.0, &samples))? {
-            Ok(Admitted { domain, warning }) => Ok((domain.map(|domain| domain.to_string()), warning)),
+        match job.run(py, |_| KernelCheck::Check.decide(&self.0, &samples))? {
+            Ok(CheckedKernel { domain, warning }) => Ok((domain.map(|domain| domain.to_string()), warning)),
             Err(error @ LearnError::NotAKernel { .. }) => Err(NotAKernel::new_err(error.to_string())),
             Err(error) => Err(learn_error(error)),
         }

@@ -84,15 +84,14 @@ impl AnyLearner {
         rows: (&AnySamples<'_>, u64),
         session: &Session<'_>,
     ) -> Result<Prepared, LearnError> {
-        let (lift, admission) = match self {
+        let (lift, kernel_check) = match self {
             Self::Ridge(ridge) => return ridge.prepare(rows, session),
-            Self::Logistic(Logistic { lift, admission, .. }) | Self::Svm(Svm { lift, admission, .. }) => {
-                (lift, *admission)
-            }
+            Self::Logistic(Logistic { lift, kernel_check, .. })
+            | Self::Svm(Svm { lift, kernel_check, .. }) => (lift, *kernel_check),
             _ => return Err(LearnError::Unsupported("this learner does not work on approximate features")),
         };
         let (kernel, approximation) = lift.approximation()?;
-        Prepared::new(kernel, approximation, admission, rows, session)
+        Prepared::new(kernel, approximation, kernel_check, rows, session)
     }
 
     /// Fits a classifier to rows of features that need not be on this machine: see [`Logistic::train_on_sums`] and
