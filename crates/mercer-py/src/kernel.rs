@@ -186,7 +186,8 @@ impl NativeKernel {
         let is_exact = text.parse::<Kernel>().is_ok_and(|printed| printed.formula() == self.0.formula());
         let certificate = Certificate::of(&text, dim, domain, &findings.verdict).filter(|_| is_exact);
         let certificate = certificate.and_then(|c| serde_json::to_string_pretty(&c).ok());
-        Ok((findings.to_json(&text, dim, domain).to_string(), findings.to_string(), certificate))
+        let document = serde_json::to_string(&findings.to_json(&text, dim, domain)).map_err(value_error)?;
+        Ok((document, findings.to_string(), certificate))
     }
 
     /// The kernel matrix of `rows` with `columns`, or with themselves, in the precision of `rows`.

@@ -205,10 +205,16 @@ mod tests {
     use crate::design::Approximation;
     use crate::kernel::Kernel;
     use crate::learn::svm::Machine;
-    use crate::learn::{ClassWeight, Intercept, LogisticSolver, RidgeSolver, Rule, Step};
+    use crate::learn::{ClassWeight, Intercept, KernelCheck, LogisticSolver, RidgeSolver, Rule, Step};
 
     fn kernel() -> Kernel {
         "rbf(gamma=0.1)".parse().unwrap()
+    }
+
+    #[test]
+    fn settings_are_read_by_their_former_names() {
+        let read: AnyLearner = serde_json::from_str(r#"{"method": "ridge", "admission": "assume"}"#).unwrap();
+        assert_eq!(read, Ridge::default().kernel_check(KernelCheck::Assume).into());
     }
 
     #[test]
