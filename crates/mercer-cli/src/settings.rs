@@ -4,7 +4,7 @@ use mercer::design::{Approximation, FeatureMap};
 use mercer::kernel::{Kernel, bind_columns, names_columns, with_unknown_columns};
 use mercer::learn::svm::{Machine, Svm};
 use mercer::learn::{
-    Admission, AnyLearner, Gp, GpSolver, Intercept, Knn, Lift, Lms, Logistic, Perceptron, Ridge, Smoother,
+    AnyLearner, Gp, GpSolver, Intercept, KernelCheck, Knn, Lift, Lms, Logistic, Perceptron, Ridge, Smoother,
     Step,
 };
 use mercer::model::Method;
@@ -122,14 +122,14 @@ fn chosen<T: DeserializeOwned + Default>(name: &Option<String>) -> T {
 }
 
 /// Whether a proof is required.
-fn admission(arguments: &Fit) -> Admission {
-    if arguments.assume_psd { Admission::Assume } else { Admission::Check }
+fn kernel_check(arguments: &Fit) -> KernelCheck {
+    if arguments.assume_psd { KernelCheck::Assume } else { KernelCheck::Check }
 }
 
 fn ridge(arguments: &Fit, lift: Lift) -> Ridge {
     let mut ridge = Ridge::on(lift)
         .intercept(arguments.bias.unwrap_or_default())
-        .admission(admission(arguments))
+        .kernel_check(kernel_check(arguments))
         .solver(chosen(&arguments.solver));
     if !arguments.lambda.is_empty() {
         ridge.lambda.clone_from(&arguments.lambda);
@@ -146,7 +146,7 @@ fn lms(arguments: &Fit, lift: Lift) -> Lms {
         .tol(tol)
         .solver(chosen(&arguments.solver))
         .intercept(arguments.bias.unwrap_or_default())
-        .admission(admission(arguments))
+        .kernel_check(kernel_check(arguments))
 }
 
 fn gp(arguments: &Fit, names: Option<&[String]>) -> Result<Gp, Failure> {
@@ -181,7 +181,7 @@ fn gp(arguments: &Fit, names: Option<&[String]>) -> Result<Gp, Failure> {
         .restarts(arguments.restarts.unwrap_or(0))
         .classify(arguments.classify)
         .inducing(inducing)
-        .admission(admission(arguments)))
+        .kernel_check(kernel_check(arguments)))
 }
 
 fn knn(arguments: &Fit) -> Knn {
@@ -205,7 +205,7 @@ fn perceptron(arguments: &Fit, lift: Lift) -> Perceptron {
             Some(Step::Auto) | None => 1.0,
         })
         .rule(chosen(&arguments.multiclass))
-        .admission(admission(arguments))
+        .kernel_check(kernel_check(arguments))
 }
 
 fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
@@ -229,7 +229,7 @@ fn logistic(arguments: &Fit, lift: Lift) -> Result<Logistic, Failure> {
         .step(arguments.step.unwrap_or_default())
         .tol(tol)
         .max_iter(arguments.epochs)
-        .admission(admission(arguments)))
+        .kernel_check(kernel_check(arguments)))
 }
 
 fn svm(arguments: &Fit, lift: Lift) -> Svm {
@@ -239,7 +239,7 @@ fn svm(arguments: &Fit, lift: Lift) -> Svm {
         .class_weight(arguments.class_weight.clone().unwrap_or_default())
         .multiclass(chosen(&arguments.multiclass))
         .probability(arguments.probability)
-        .admission(admission(arguments))
+        .kernel_check(kernel_check(arguments))
         .solver(SvmSettings { tol: arguments.tol.unwrap_or(usual.tol), cache: arguments.memory, ..usual })
 }
 
@@ -355,7 +355,7 @@ mod tests {
                     .intercept(Intercept::None)
                     .solver(RidgeSolver::Cg)
                     .tol(1e-4)
-                    .admission(Admission::Assume)
+                    .kernel_check(KernelCheck::Assume)
                     .into(),
             ),
             ("ridge --approx auto", AnyLearner::from(Ridge::on(Lift::Auto(Kernel::gaussian_auto())))),

@@ -3,7 +3,7 @@
 use mercer::kernel::SearchSpace;
 use mercer::learn::search::{Criterion, Shared};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Admission, AnyLearner, Intercept, Knn, Lift, Logistic, Perceptron, Ridge, Smoother};
+use mercer::learn::{AnyLearner, Intercept, KernelCheck, Knn, Lift, Logistic, Perceptron, Ridge, Smoother};
 use mercer::model::Method;
 use mercer::select::Values;
 
@@ -80,21 +80,23 @@ fn read(shared: Shared, text: &str) -> Result<SearchSpace, Failure> {
 
 /// The learner, with `second` as ε or ν of machines that have one in addition to the searched hyper-parameter.
 fn learner(arguments: &Tune, second: f64, names: Option<&[String]>) -> Result<AnyLearner, Failure> {
-    let admission = if arguments.assume_psd { Admission::Assume } else { Admission::Check };
+    let kernel_check = if arguments.assume_psd { KernelCheck::Assume } else { KernelCheck::Check };
     let weights = arguments.class_weight.clone().unwrap_or_default();
     let lift = lift(arguments, names)?;
     Ok(match (arguments.method, lift) {
         (Method::Knn, _) => Knn::default().classify(arguments.classify).into(),
         (Method::Smoother, Lift::Kernel(kernel)) => Smoother::new(kernel).into(),
-        (Method::Perceptron, lift) => Perceptron::on(lift).admission(admission).into(),
-        (Method::Logistic, lift) => Logistic::on(lift).admission(admission).class_weight(weights).into(),
+        (Method::Perceptron, lift) => Perceptron::on(lift).kernel_check(kernel_check).into(),
+        (Method::Logistic, lift) => {
+            Logistic::on(lift).kernel_check(kernel_check).class_weight(weights).into()
+        }
         (Method::Svc | Method::NuSvc | Method::Svr | Method::NuSvr | Method::OneClass, lift) => {
             let machine = Machine::of(arguments.method, None, Some(second), Some(second));
-            Svm::on(lift, machine).admission(admission).class_weight(weights).into()
+            Svm::on(lift, machine).kernel_check(kernel_check).class_weight(weights).into()
         }
         (_, lift) => Ridge::on(lift)
             .intercept(arguments.bias.unwrap_or(Intercept::Centred))
-            .admission(admission)
+            .kernel_check(kernel_check)
             .into(),
     })
 }

@@ -10,7 +10,7 @@ use mercer::kernel::check::{Certificate, Dim, Domain};
 use mercer::kernel::named::{Argument, Named, Slot, Spelling, Value};
 use mercer::kernel::{ComposeError, Expr, FamilyId, Kernel, ResolveError, SearchSpace, Tunable, check_size};
 use mercer::learn::search::Axis;
-use mercer::learn::{Admission, Admitted, LearnError};
+use mercer::learn::{CheckedKernel, KernelCheck, LearnError};
 use mercer::memory;
 use mercer::session::Session;
 use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
@@ -128,15 +128,15 @@ impl NativeKernel {
     }
 
     /// Decides whether it may be trained with on these rows: the domain it is proven on, if any, and a warning, if any.
-    fn admit(
+    fn check_on(
         &self,
         py: Python<'_>,
         rows: Rows<'_>,
         job: Job<'_>,
     ) -> PyResult<(Option<String>, Option<String>)> {
         let samples = rows.samples()?;
-        match job.run(py, |_| Admission::Check.decide(&self.0, &samples))? {
-            Ok(Admitted { domain, warning }) => Ok((domain.map(|domain| domain.to_string()), warning)),
+        match job.run(py, |_| KernelCheck::Check.decide(&self.0, &samples))? {
+            Ok(CheckedKernel { domain, warning }) => Ok((domain.map(|domain| domain.to_string()), warning)),
             Err(error @ LearnError::NotAKernel { .. }) => Err(NotAKernel::new_err(error.to_string())),
             Err(error) => Err(learn_error(error)),
         }
@@ -186,7 +186,8 @@ impl NativeKernel {
         let is_exact = text.parse::<Kernel>().is_ok_and(|printed| printed.formula() == self.0.formula());
         let certificate = Certificate::of(&text, dim, domain, &findings.verdict).filter(|_| is_exact);
         let certificate = certificate.and_then(|c| serde_json::to_string_pretty(&c).ok());
-        Ok((findings.to_json(&text, dim, domain).to_string(), findings.to_string(), certificate))
+        let document = serde_json::to_string(&findings.to_json(&text, dim, domain)).map_err(value_error)?;
+        Ok((document, findings.to_string(), certificate))
     }
 
     /// The kernel matrix of `rows` with `columns`, or with themselves, in the precision of `rows`.

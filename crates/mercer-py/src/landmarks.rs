@@ -2,7 +2,7 @@
 
 use mercer::data::AnySamples;
 use mercer::design::{DesignError, LandmarkChoice, Landmarks, RowFeatures};
-use mercer::learn::Admission;
+use mercer::learn::KernelCheck;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -44,7 +44,7 @@ pub fn whiten<'py>(
     let samples = landmarks.samples()?;
     kernel.0.check_columns(samples.ncols()).map_err(value_error)?;
     let found = job.run(py, |session| {
-        if !Admission::Check.decide(&kernel.0, &samples).is_ok_and(|admitted| admitted.domain.is_some()) {
+        if !KernelCheck::Check.decide(&kernel.0, &samples).is_ok_and(|checked| checked.domain.is_some()) {
             return Ok(None);
         }
         match Landmarks::with_landmarks(&kernel.0, &samples, None, session) {

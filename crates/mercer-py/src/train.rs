@@ -132,7 +132,7 @@ pub fn update_perceptron<'py>(
     };
     let (codes, classes, rule) = (codes.as_slice().map_err(value_error)?, *classes, perceptron.rule);
     let continued = job.run(py, |session| {
-        perceptron.admission.decide(kernel, &samples)?;
+        perceptron.kernel_check.decide(kernel, &samples)?;
         let columns = samples.ncols();
         let mut machine = match centres.nrows() {
             0 => BudgetedPerceptron::new(kernel.clone(), columns, classes, rule, budget)?,

@@ -6,7 +6,7 @@ use mercer::gram::{DenseGram, GramError, Part, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::search::{Criterion, Score, stratify_folds};
 use mercer::learn::svm::{Machine, Svm};
-use mercer::learn::{Admission, ClassWeight, Inputs, LearnError, Problem, Targets, check_matrix_memory};
+use mercer::learn::{ClassWeight, Inputs, KernelCheck, LearnError, Problem, Targets, check_matrix_memory};
 use mercer::select::Tune;
 use mercer::session::Session;
 use mercer::solve::svm::SvmSettings;
@@ -139,7 +139,7 @@ pub struct GridProblem<'py> {
     shrinking: bool,
     max_iter: Option<u64>,
     /// Whether the kernels must not be refuted.
-    admit: bool,
+    check: bool,
 }
 
 /// (for each kernel, for each C, the accuracy on each fold, or `None` if the kernel has values that are not finite;
@@ -158,7 +158,7 @@ impl GridProblem<'_> {
         let class_weight = self.class_weight.clone().map_or(ClassWeight::Uniform, ClassWeight::Each);
         let svm = Svm::new(Kernel::linear(), Machine::Svc { c: 1.0 })
             .class_weight(class_weight)
-            .admission(if self.admit { Admission::Check } else { Admission::Assume })
+            .kernel_check(if self.check { KernelCheck::Check } else { KernelCheck::Assume })
             .solver(SvmSettings { tol, cache, shrinking, max_iter });
         let folds = self.folds.as_slice().map_err(value_error)?;
         let criterion = Criterion::Given(folds.iter().copied().map(Some).collect());

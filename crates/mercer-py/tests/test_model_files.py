@@ -184,9 +184,9 @@ def test_the_command_line_fits_on_features_as_the_estimator(cli, data, tmp_path,
         (mercer.KernelPerceptron(vote=True, max_iter=2), "steps", lambda steps: steps - [1e6, 0, 0, 0]),
         (mercer.KernelPerceptron(vote=True, max_iter=2), "steps", lambda steps: steps + [0, 5, 0, 0]),
         (mercer.KernelPerceptron(vote=True, max_iter=2), "steps", lambda steps: steps[:, :3].copy()),
-        (mercer.KernelPerceptron(vote=True, max_iter=2), "classes", lambda _: 0),
+        (mercer.KernelPerceptron(vote=True, max_iter=2), "voted_classes", lambda _: 0),
         (mercer.KernelRidge(kernel="rbf", approx="fourier:8"), "weights", lambda weights: weights[:3]),
-        (mercer.KernelRidge(kernel="rbf", approx="fourier:8"), "columns", lambda _: 3),
+        (mercer.KernelRidge(kernel="rbf", approx="fourier:8"), "feature_columns", lambda _: 3),
     ],
 )
 def test_a_damaged_pickle_raises_an_error(estimator, part, damage):

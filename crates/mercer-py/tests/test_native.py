@@ -13,7 +13,7 @@ X = np.arange(12.0).reshape(4, 3)
 LINEAR = _native.Kernel("linear")
 
 
-SETTINGS = {"method": "ridge", "kernel": LINEAR, "lambda": 1.0, "bias": "none", "admission": "assume"}
+SETTINGS = {"method": "ridge", "kernel": LINEAR, "lambda": 1.0, "bias": "none", "kernel_check": "assume"}
 
 
 def train(inputs=X, targets=np.ones((4, 1)), weights=None, **settings):

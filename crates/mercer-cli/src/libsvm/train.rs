@@ -7,7 +7,7 @@ use mercer::data::{AnySamples, Classes, Matrix, Samples};
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Machines, Svm};
-use mercer::learn::{self, Admission, ClassWeight, Inputs, LearnError, Origin, Targets};
+use mercer::learn::{self, ClassWeight, Inputs, KernelCheck, LearnError, Origin, Targets};
 use mercer::model::{Calibration, Method, Model, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
@@ -102,7 +102,7 @@ impl<'a> Job<'a> {
         let machine = Machine::of(svm_type, Some(c), Some(nu), Some(epsilon));
         let svm = Svm::new(kernel.clone(), machine)
             .probability(options.probability && options.folds.is_none())
-            .admission(Admission::Assume)
+            .kernel_check(KernelCheck::Assume)
             .solver(solver);
         Ok(Self { options, problem, svm, kernel, columns })
     }

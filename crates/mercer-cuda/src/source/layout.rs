@@ -3,7 +3,7 @@
 use std::f64::consts::LOG2_E;
 
 use mercer::real::Precision;
-use mercer::tile::{Coordinate, Group, Kind, Node, Plan, PointStatistic, Program, Way};
+use mercer::tile::{Coordinate, Group, Kind, Method, Node, Plan, PointStatistic, Program};
 
 /// The features and numbers of a row, and the sums over a pair of rows, from which a program is computed.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,14 +125,14 @@ impl Layout {
         for (place, route) in plan.routes.iter().enumerate() {
             let segment = route.features;
             let alone = plan.routes.iter().filter(|r| r.features == segment).count() == 1;
-            let reading = match route.way {
-                Way::DistanceByDots if alone => match exponent_of(program, place) {
+            let reading = match route.method {
+                Method::DistanceByDots if alone => match exponent_of(program, place) {
                     Some((slope, shift)) => layout.exponent(segment, slope, shift),
                     None => layout.distance(segment),
                 },
-                Way::DistanceByDots => layout.distance(segment),
-                way => {
-                    let term = term_of(way, &program.statistics()[place].kind);
+                Method::DistanceByDots => layout.distance(segment),
+                method => {
+                    let term = term_of(method, &program.statistics()[place].kind);
                     Reading::Sum(layout.sum(segment, term))
                 }
             };
@@ -204,12 +204,12 @@ fn place_of<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
     })
 }
 
-fn term_of(way: Way, kind: &Kind) -> Term {
-    match (way, kind) {
-        (Way::DistanceByDifferences, _) => Term::SquaredDifference,
-        (Way::Distance1, _) => Term::Difference,
-        (Way::ChiSquared, _) => Term::ChiSquared,
-        (Way::Coordinate, Kind::Coordinate(program)) => Term::Coordinate(program.clone()),
+fn term_of(method: Method, kind: &Kind) -> Term {
+    match (method, kind) {
+        (Method::DistanceByDifferences, _) => Term::SquaredDifference,
+        (Method::Distance1, _) => Term::Difference,
+        (Method::ChiSquared, _) => Term::ChiSquared,
+        (Method::Coordinate, Kind::Coordinate(program)) => Term::Coordinate(program.clone()),
         _ => Term::Product,
     }
 }

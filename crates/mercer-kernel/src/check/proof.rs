@@ -310,8 +310,7 @@ pub enum Failure {
 
 impl Proof {
     /// The `proof` member of the document.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let mut node = json!({
             "rule": self.rule.name(),
             "reference": self.reference(),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::exact::{self, Q};
@@ -151,7 +152,7 @@ impl Verdict {
 
     /// The document that `mercer check --json` prints.
     #[must_use]
-    pub fn to_json(&self, kernel: &str, dim: Dim, domain: Domain) -> Value {
+    pub fn to_json(&self, kernel: &str, dim: Dim, domain: Domain) -> impl Serialize + use<> {
         let mut document = json!({
             "kernel": kernel,
             "dim": dim.to_json(),
@@ -177,8 +178,7 @@ impl Verdict {
 
 impl Refutation {
     /// The `refutation` member of the document.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let text = self.to_string();
         let doubles = |p: &[Q]| p.iter().map(exact::to_f64).collect::<Vec<_>>();
         match self {

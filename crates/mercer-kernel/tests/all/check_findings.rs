@@ -5,6 +5,7 @@ use mercer_kernel::check::findings::{Quality, Status};
 use mercer_kernel::check::{Dim, Domain, Findings, Refutation, verify};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::json;
 
 /// The findings about `kernel; dim; domain`.
 fn ask(question: &str) -> Findings {
@@ -266,17 +267,17 @@ fn repairs_are_proven() {
 #[test]
 fn the_document_agrees_with_the_text() {
     let kernel = "max(0,1-|x-z|)^2";
-    let document = ask(kernel).to_json(kernel, Dim::Any, Domain::All);
+    let document = json!(ask(kernel).to_json(kernel, Dim::Any, Domain::All));
     assert_eq!(document["verdict"], "refuted");
     assert_eq!(document["largest_dim"]["proven_up_to"], 3);
     assert_eq!(document["largest_dim"]["refuted_in"], 4);
     assert!(document["repairs"].as_array().is_some_and(|r| !r.is_empty()), "{document:#}");
-    let document = ask("-|x-z|").to_json("-|x-z|", Dim::Any, Domain::All);
+    let document = json!(ask("-|x-z|").to_json("-|x-z|", Dim::Any, Domain::All));
     assert_eq!(document["conditionally_positive_definite"]["order"], 1);
-    let document = ask("rbf").to_json("rbf", Dim::Any, Domain::All);
+    let document = json!(ask("rbf").to_json("rbf", Dim::Any, Domain::All));
     assert_eq!(document["strictly_positive_definite"]["value"], true);
     assert_eq!(document["characteristic"]["value"], true);
-    let document = ask("max(0,1-|x-z|)^?;3").to_json("k", Dim::Exactly(3), Domain::All);
+    let document = json!(ask("max(0,1-|x-z|)^?;3").to_json("k", Dim::Exactly(3), Domain::All));
     assert_eq!(document["parameter"]["ranges"][1]["status"], "proven");
     assert_eq!(document["parameter"]["ranges"][1]["low"], 2.0);
 }
@@ -289,7 +290,7 @@ fn proofs_show_their_premises() {
     assert!(text.contains("coefficients of degree 0, 1, …"), "{text}");
     let text = ask("matern(nu=0.7)").to_string();
     assert!(text.contains("Stein 1999"), "{text}");
-    let document = ask("matern(nu=0.7)").to_json("k", Dim::Any, Domain::All);
+    let document = json!(ask("matern(nu=0.7)").to_json("k", Dim::Any, Domain::All));
     let reference = document["proof"]["premises"][0]["reference"].as_str().unwrap().to_string();
     assert!(reference.contains("docs/check.md") && reference.contains("Bochner 1933"), "{reference}");
     // No endless fractions.

@@ -4,6 +4,7 @@
 use mercer_kernel::Kernel;
 use mercer_kernel::check::exact::{Q, to_f64};
 use mercer_kernel::check::{Checked, Dim, Domain, MOST_STEPS, Refutation, Verdict, verify};
+use serde_json::json;
 
 fn ask(question: &str) -> (Kernel, Dim, Domain, Verdict) {
     let mut parts = question.split(';').map(str::trim);
@@ -256,7 +257,7 @@ fn a_formula_without_a_value_somewhere_is_undefined() {
         assert!(matches!(refutation, Refutation::Undefined { .. }), "{verdict}");
         recompute(question, &kernel, dim, domain, refutation);
         assert!(!verdict.is_refuted() && verdict.to_string().starts_with("undefined at x = "), "{verdict}");
-        let document = verdict.to_json("k", dim, domain);
+        let document = json!(verdict.to_json("k", dim, domain));
         assert_eq!(document["verdict"], "undefined");
         assert_eq!(document["refutation"]["kind"], "undefined");
     }
@@ -288,12 +289,12 @@ fn the_limit_on_the_steps_is_kept() {
 #[test]
 fn the_document_has_its_fields() {
     let (_, dim, domain, verdict) = ask("exp(|x-z|^2/2)");
-    let document = verdict.to_json("exp(|x-z|^2/2)", dim, domain);
+    let document = json!(verdict.to_json("exp(|x-z|^2/2)", dim, domain));
     assert_eq!(document["verdict"], "refuted");
     assert_eq!(document["dim"], "any");
     assert_eq!(document["domain"], "all");
     assert_eq!(document["refutation"]["kind"], "points");
-    assert_eq!(document["refutation"]["points"], serde_json::json!([[0.0], [1.0]]));
+    assert_eq!(document["refutation"]["points"], json!([[0.0], [1.0]]));
     assert!((document["refutation"]["value"].as_f64().unwrap() + 1.297).abs() < 1e-3);
     assert_eq!(
         verdict.to_string(),
@@ -302,7 +303,7 @@ fn the_document_has_its_fields() {
     assert!(verdict.html().contains("refuted</b>"));
     let (_, dim, domain, verdict) = ask("sin(<x,z>)+exp(<x,z>);3;ball:2");
     assert!(verdict.html().contains("&lt;x,z&gt;"), "{}", verdict.html());
-    let document = verdict.to_json("k", dim, domain);
+    let document = json!(verdict.to_json("k", dim, domain));
     assert_eq!(document["verdict"], "proven");
     assert_eq!(document["dim"], 3);
     assert_eq!(document["domain"], "ball:2");

@@ -72,7 +72,7 @@ class GaussianProcess(Estimator):
         self._domain = None
         if isinstance(self.kernel, (str, Kernel)):
             with self._job() as job:
-                self._domain, warning = self._start_kernel(X)._admit(X, job)
+                self._domain, warning = self._start_kernel(X)._check(X, job)
             if warning is not None:
                 warn(warning)
 

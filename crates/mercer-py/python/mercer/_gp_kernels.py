@@ -60,9 +60,9 @@ class LearntKernel(Kernel):
     def n_dims(self):
         return len(self._names)
 
-    def _admit(self, X, job):
+    def _check(self, X, job):
         """The domain that it is proven on whatever its numbers are, if any, and a warning, if any, on the rows X."""
-        return self._template.admit(borrowable(X), job)
+        return self._template.check_on(borrowable(X), job)
 
     @property
     def hyperparameters(self):

@@ -152,8 +152,8 @@ class KernelEstimator(Estimator):
 
     def _kernel_settings(self, **settings):
         """Return all settings of the library's learner."""
-        admission = "check" if self._choice.checked else "assume"
-        settings = {"method": self._method, "admission": admission, **self._settings(), **settings}
+        kernel_check = "check" if self._choice.checked else "assume"
+        settings = {"method": self._method, "kernel_check": kernel_check, **self._settings(), **settings}
         if self._choice.native is not None:
             settings.update(kernel=self._choice.native, approx=getattr(self, "approx_", None))
         return settings

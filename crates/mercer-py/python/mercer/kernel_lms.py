@@ -167,7 +167,7 @@ class KernelLMS(MultiOutputMixin, RegressorMixin, KernelRegressor):
             parts, _ = self._learn(X, targets, None, outputs, epochs=1)
             basis, words = {name: parts[name] for name in basis}, self._words["settings"]
             settings = {name: value for name, value in settings.items() if name not in ("kernel", "approx")}
-            settings["admission"] = "assume"
+            settings["kernel_check"] = "assume"
         gram = roots[:, None] * self._gram(X) * roots
         parts, report = self._train(settings, {"gram": gram}, roots[:, None] * targets, None, outputs)
         if words is not None:

@@ -182,7 +182,7 @@ class SVCCV(KernelSearch, SupportVectorClassifier):
             "cache": self._cache_bytes(),
             "shrinking": bool(self.shrinking),
             "max_iter": None if self.max_iter == -1 else int(self.max_iter),
-            "admit": choices[0].checked,
+            "check": choices[0].checked,
         }
         with self._job() as job:
             if choices[0].native is not None:

@@ -8,7 +8,7 @@ use std::time::Instant;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::DenseGram;
 use mercer::kernel::Kernel;
-use mercer::learn::cost::{Task, Way};
+use mercer::learn::cost::{Algorithm, Task};
 use mercer::learn::{Learner, Lms, LmsSolver, Problem, Ridge, RidgeSolver};
 use mercer::model::Expansion;
 use mercer::pool;
@@ -35,17 +35,19 @@ struct Case {
     columns: usize,
     single: bool,
     task: Task,
-    way: Way,
+    algorithm: Algorithm,
 }
 
 impl Case {
-    /// The time the plan gives for this way, and what measuring took.
+    /// The time the plan gives for this algorithm, and what measuring took.
     fn estimate(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> (f64, f64) {
         let plan = Plan::for_samples(self.task, kernel, samples, (samples.nrows(), 1), &Session::default())
             .expect("a plan");
-        let mut ways = std::iter::once(&plan.chosen).chain(&plan.alternatives);
-        let way = ways.find(|candidate| candidate.way == self.way).expect("the way is one of the task's");
-        (way.seconds(), plan.calibration_seconds)
+        let mut algorithms = std::iter::once(&plan.chosen).chain(&plan.alternatives);
+        let algorithm = algorithms
+            .find(|candidate| candidate.algorithm == self.algorithm)
+            .expect("the algorithm is one of the task's");
+        (algorithm.seconds(), plan.calibration_seconds)
     }
 
     fn work(&self, kernel: &Kernel, samples: &AnySamples<'_>) -> f64 {
@@ -54,7 +56,7 @@ impl Case {
         let clock = Instant::now();
         match self.task {
             Task::Ridge { lambda, .. } => {
-                let mixed = self.way == Way::DualMixed;
+                let mixed = self.algorithm == Algorithm::DualMixed;
                 let method = if mixed { RidgeSolver::Mixed } else { RidgeSolver::Cholesky };
                 let ridge = Ridge::new(kernel.clone()).lambda(lambda).solver(method);
                 ridge.fit(samples.view(), &targets).expect("a fit");
@@ -62,7 +64,8 @@ impl Case {
             Task::Lms { epochs, stochastic, .. } => {
                 let method = if stochastic { LmsSolver::Sgd } else { LmsSolver::Batch };
                 let session = Session::default();
-                let session = if self.way == Way::Tiled { session.with_memory(1) } else { session };
+                let session =
+                    if self.algorithm == Algorithm::Tiled { session.with_memory(1) } else { session };
                 let lms = Lms::new(kernel.clone()).epochs(epochs).solver(method).tol(0.0);
                 lms.train(&Problem::new(samples, &targets), &session).expect("a fit");
             }
@@ -95,19 +98,20 @@ pub fn run(arguments: &[String]) {
     let wanted = arguments.get(1).cloned().unwrap_or_default();
     let ridge = Task::Ridge { lambda: 1.0, features: None };
     let lms = |stochastic| Task::Lms { epochs: 50, stochastic, features: None };
-    let case = |name, rows, columns, single, task, way| Case { name, rows, columns, single, task, way };
+    let case =
+        |name, rows, columns, single, task, algorithm| Case { name, rows, columns, single, task, algorithm };
     let cases = [
-        case("gram f64 n=8000 d=16", 8_000, 16, false, Task::Gram, Way::Stored),
-        case("gram f32 n=8000 d=128", 8_000, 128, true, Task::Gram, Way::Stored),
-        case("predict 10000 x 10000", 10_000, 10, false, Task::Predict { queries: 10_000 }, Way::Tiled),
-        case("ridge double n=2000", 2_000, 10, false, ridge, Way::DualDouble),
-        case("ridge mixed n=2000", 2_000, 10, false, ridge, Way::DualMixed),
-        case("ridge double n=10000", 10_000, 10, false, ridge, Way::DualDouble),
-        case("ridge mixed n=10000", 10_000, 10, false, ridge, Way::DualMixed),
-        case("lms stored n=5000", 5_000, 10, false, lms(false), Way::Stored),
-        case("lms tiled n=5000", 5_000, 10, false, lms(false), Way::Tiled),
-        case("lms stored n=5000, sgd", 5_000, 10, false, lms(true), Way::Stored),
-        case("lms tiled n=5000, sgd", 5_000, 10, false, lms(true), Way::Tiled),
+        case("gram f64 n=8000 d=16", 8_000, 16, false, Task::Gram, Algorithm::Stored),
+        case("gram f32 n=8000 d=128", 8_000, 128, true, Task::Gram, Algorithm::Stored),
+        case("predict 10000 x 10000", 10_000, 10, false, Task::Predict { queries: 10_000 }, Algorithm::Tiled),
+        case("ridge double n=2000", 2_000, 10, false, ridge, Algorithm::DualDouble),
+        case("ridge mixed n=2000", 2_000, 10, false, ridge, Algorithm::DualMixed),
+        case("ridge double n=10000", 10_000, 10, false, ridge, Algorithm::DualDouble),
+        case("ridge mixed n=10000", 10_000, 10, false, ridge, Algorithm::DualMixed),
+        case("lms stored n=5000", 5_000, 10, false, lms(false), Algorithm::Stored),
+        case("lms tiled n=5000", 5_000, 10, false, lms(false), Algorithm::Tiled),
+        case("lms stored n=5000, sgd", 5_000, 10, false, lms(true), Algorithm::Stored),
+        case("lms tiled n=5000, sgd", 5_000, 10, false, lms(true), Algorithm::Tiled),
     ];
     println!("{:<24} {:>9} {:>9} {:>9} {:>12}", "", "estimate", "real", "quotient", "calibration");
     pool::with(Some(threads), || {

@@ -84,15 +84,14 @@ impl AnyLearner {
         rows: (&AnySamples<'_>, u64),
         session: &Session<'_>,
     ) -> Result<Prepared, LearnError> {
-        let (lift, admission) = match self {
+        let (lift, kernel_check) = match self {
             Self::Ridge(ridge) => return ridge.prepare(rows, session),
-            Self::Logistic(Logistic { lift, admission, .. }) | Self::Svm(Svm { lift, admission, .. }) => {
-                (lift, *admission)
-            }
+            Self::Logistic(Logistic { lift, kernel_check, .. })
+            | Self::Svm(Svm { lift, kernel_check, .. }) => (lift, *kernel_check),
             _ => return Err(LearnError::Unsupported("this learner does not work on approximate features")),
         };
         let (kernel, approximation) = lift.approximation()?;
-        Prepared::new(kernel, approximation, admission, rows, session)
+        Prepared::new(kernel, approximation, kernel_check, rows, session)
     }
 
     /// Fits a classifier to rows of features that need not be on this machine: see [`Logistic::train_on_sums`] and
@@ -206,10 +205,16 @@ mod tests {
     use crate::design::Approximation;
     use crate::kernel::Kernel;
     use crate::learn::svm::Machine;
-    use crate::learn::{ClassWeight, Intercept, LogisticSolver, RidgeSolver, Rule, Step};
+    use crate::learn::{ClassWeight, Intercept, KernelCheck, LogisticSolver, RidgeSolver, Rule, Step};
 
     fn kernel() -> Kernel {
         "rbf(gamma=0.1)".parse().unwrap()
+    }
+
+    #[test]
+    fn settings_are_read_by_their_former_names() {
+        let read: AnyLearner = serde_json::from_str(r#"{"method": "ridge", "admission": "assume"}"#).unwrap();
+        assert_eq!(read, Ridge::default().kernel_check(KernelCheck::Assume).into());
     }
 
     #[test]

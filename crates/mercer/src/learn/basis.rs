@@ -10,9 +10,9 @@ use crate::real::Precision;
 use crate::session::Session;
 use crate::solve::Report;
 
-use super::admission::Admission;
 use super::error::LearnError;
 use super::fitted::Answer;
+use super::kernel_check::KernelCheck;
 use super::problem::{Inputs, Problem};
 use super::ridge::column_means;
 
@@ -39,7 +39,7 @@ impl<'a> Basis<'a> {
     pub fn new(
         kernel: &Kernel,
         intercept: Intercept,
-        admission: Admission,
+        kernel_check: KernelCheck,
         problem: &'a Problem<'_>,
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
@@ -62,8 +62,8 @@ impl<'a> Basis<'a> {
             shift = Some(means);
             kernel = Kernel::sum(&[kernel, Kernel::from_expr(Expr::Number(1.0))])?;
         }
-        let admitted = admission.decide(&kernel, &centres)?;
-        Ok(Self { kernel, centres, shift, domain: admitted.domain, warning: admitted.warning })
+        let checked = kernel_check.decide(&kernel, &centres)?;
+        Ok(Self { kernel, centres, shift, domain: checked.domain, warning: checked.warning })
     }
 
     /// Calls `work` with the kernel matrix of the basis: the one given, or one whose values are computed on demand, in

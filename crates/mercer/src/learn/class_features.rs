@@ -13,12 +13,12 @@ use crate::model::{Facts, Predictor};
 use crate::session::Session;
 use crate::solve::{LinearLossFit, LinearLossSettings};
 
-use super::admission::Admission;
 use super::class_weight::{ClassWeight, Counted};
 use super::codes::check_codes;
 use super::cost;
 use super::error::LearnError;
 use super::fitted::Answer;
+use super::kernel_check::KernelCheck;
 use super::lift::Prepared;
 use super::problem::{Inputs, Problem};
 use super::ridge::empty_sums;
@@ -43,7 +43,7 @@ pub(super) struct ClassFeatures<'a> {
     /// The most steps.
     pub max_iter: usize,
     /// Whether a kernel on landmarks must be proven positive semidefinite.
-    pub admission: Admission,
+    pub kernel_check: KernelCheck,
 }
 
 impl ClassFeatures<'_> {
@@ -63,7 +63,7 @@ impl ClassFeatures<'_> {
     ) -> Result<Answer, LearnError> {
         self.check()?;
         let (sample, (codes, classes)) = (problem.sample()?, problem.codes()?);
-        let prepared = Prepared::new(self.kernel, self.approximation, self.admission, sample, session)?;
+        let prepared = Prepared::new(self.kernel, self.approximation, self.kernel_check, sample, session)?;
         let columns = prepared.columns;
         // The check of the memory; the sums themselves are without targets.
         empty_sums(prepared.features.count(columns)?, 0, session)?;

@@ -8,8 +8,8 @@ use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
 use crate::session::Session;
 
-use super::admission::Admission;
 use super::error::LearnError;
+use super::kernel_check::KernelCheck;
 use super::problem::{Inputs, Problem};
 use super::ridge::choose_approximation;
 
@@ -205,7 +205,7 @@ impl Prepared {
     /// Draws frequencies or chooses landmarks for a kernel whose hyper-parameters are all numbers, and for `rows` rows of which
     /// `sample` is all or a part.
     ///
-    /// `admission` says whether a kernel on landmarks must be proven positive semidefinite; one with random features
+    /// `kernel_check` says whether a kernel on landmarks must be proven positive semidefinite; one with random features
     /// is, by its spectral density. A kernel that is proven only on a domain of some of the rows gets no domain.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl Prepared {
     pub fn new(
         kernel: &Kernel,
         approximation: Approximation,
-        admission: Admission,
+        kernel_check: KernelCheck,
         (sample, rows): (&AnySamples<'_>, u64),
         session: &Session<'_>,
     ) -> Result<Self, LearnError> {
@@ -226,8 +226,8 @@ impl Prepared {
             // A spectral density is a proof (Bochner).
             Approximation::Fourier { .. } => (Some(Domain::All), None),
             Approximation::Nystrom { .. } => {
-                let admitted = admission.decide(kernel, sample)?;
-                (admitted.domain, admitted.warning)
+                let checked = kernel_check.decide(kernel, sample)?;
+                (checked.domain, checked.warning)
             }
         };
         if let Some(proven) = domain.filter(|domain| *domain != Domain::All)

@@ -26,10 +26,10 @@ use crate::solve::Report;
 use crate::solve::SolveError;
 use crate::solve::descent::{Descended, Descent, Dual, Mode, Primal, Step};
 
-use super::admission::Admission;
 use super::basis::Basis;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted};
+use super::kernel_check::KernelCheck;
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::{Inputs, Problem};
@@ -61,7 +61,8 @@ pub struct Lms {
     #[serde(rename = "bias")]
     pub intercept: Intercept,
     /// Whether the kernel must be proven positive semidefinite.
-    pub admission: Admission,
+    #[serde(alias = "admission")]
+    pub kernel_check: KernelCheck,
 }
 
 /// The samples of a step of least mean squares.
@@ -92,7 +93,7 @@ impl Lms {
             tol: 1e-6,
             solver: LmsSolver::Batch,
             intercept: Intercept::Centred,
-            admission: Admission::Check,
+            kernel_check: KernelCheck::Check,
         }
     }
 
@@ -102,7 +103,7 @@ impl Lms {
         tol: f64,
         solver: LmsSolver,
         intercept: Intercept,
-        admission: Admission,
+        kernel_check: KernelCheck,
     }
 
     /// O(n²) time an epoch and O(n²) memory where the kernel matrix fits the budget, O(n²d) an epoch and O(n) memory otherwise.
@@ -113,7 +114,7 @@ impl Lms {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let targets = problem.numbers()?;
-        let basis = Basis::new(kernel, self.intercept, self.admission, problem, session)?;
+        let basis = Basis::new(kernel, self.intercept, self.kernel_check, problem, session)?;
         let (dual, intercepts, found) = match problem.inputs {
             Inputs::Gram(gram) => self.descend(gram, targets, "stored", session)?,
             Inputs::Samples(_) | Inputs::Stream(_) => {

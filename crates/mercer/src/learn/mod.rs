@@ -1,6 +1,5 @@
 //! Learners: each turns samples and targets into a problem for a solver, and the answer into a model.
 
-mod admission;
 mod any;
 mod basis;
 mod class_features;
@@ -12,6 +11,7 @@ mod digest;
 mod error;
 mod fitted;
 mod gp;
+mod kernel_check;
 mod knn;
 mod learner;
 mod lift;
@@ -27,7 +27,6 @@ pub mod svm;
 mod targets;
 mod weights;
 
-pub use admission::{Admission, Admitted};
 pub use any::AnyLearner;
 pub use class_weight::ClassWeight;
 pub(crate) use digest::Digest;
@@ -36,6 +35,7 @@ pub use fitted::Fitted;
 pub use gp::{
     Gp, GpObjective, GpSolver, Learnt, ProcessRows, ProcessStart, RowBlocks, TargetMoments, log_likelihood,
 };
+pub use kernel_check::{CheckedKernel, KernelCheck};
 pub use knn::Knn;
 pub use learner::{Learner, Requires, Shape};
 pub use lift::{Lift, Prepared};

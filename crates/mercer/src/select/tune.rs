@@ -312,7 +312,7 @@ impl<L: Tunable> Tune<L> {
     ) -> Result<Option<String>, LearnError> {
         let Some((kernel, samples)) = kernel.zip(samples) else { return Ok(None) };
         kernel.check_columns(samples.ncols())?;
-        Ok(self.learner.kernel_admission().decide(kernel, samples)?.warning)
+        Ok(self.learner.check_of_trials().decide(kernel, samples)?.warning)
     }
 }
 

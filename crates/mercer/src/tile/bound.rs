@@ -9,7 +9,7 @@ use crate::kernel::Function;
 use crate::kernel::lower::{Coordinate, Fold, Kind, PointStatistic, Step};
 
 use super::extent::Extent;
-use super::plan::Way;
+use super::plan::Method;
 use super::program::{Node, Program};
 use super::statistic::longest_sum;
 
@@ -41,7 +41,7 @@ impl Bound {
 /// infinite if no bound is known. `unit` is the unit roundoff of the tiles.
 pub(super) fn relative_error(
     program: &Program,
-    ways: &[Way],
+    methods: &[Method],
     centred: &[bool],
     extents: &[Extent],
     sparse: bool,
@@ -55,7 +55,7 @@ pub(super) fn relative_error(
                 let features = program.groups[group].width();
                 match &program.statistics[p].kind {
                     Kind::Coordinate(terms) => coordinate(terms, extents[group], features, sparse, unit),
-                    _ => statistic(ways[p], centred[p], extents[group], features, sparse, unit),
+                    _ => statistic(methods[p], centred[p], extents[group], features, sparse, unit),
                 }
             }
             Node::Point(what, _, group) => point(what, extents[group], unit),
@@ -67,7 +67,14 @@ pub(super) fn relative_error(
     root.error() / root.size().max(1.0)
 }
 
-fn statistic(way: Way, centred: bool, extent: Extent, features: usize, sparse: bool, unit: f64) -> Bound {
+fn statistic(
+    method: Method,
+    centred: bool,
+    extent: Extent,
+    features: usize,
+    sparse: bool,
+    unit: f64,
+) -> Bound {
     let walk = 2.0 * (longest_sum(features) as f64).sqrt() + 2.0;
     let squared = if centred { extent.centred } else { extent.raw };
     // Sparse sums are taken in double precision, then rounded.
@@ -77,26 +84,26 @@ fn statistic(way: Way, centred: bool, extent: Extent, features: usize, sparse: b
     let product = if exact { 0.0 } else { step * squared };
     let spread = 2.0 * squared.sqrt();
     let manhattan = spread * (features as f64).sqrt();
-    match way {
-        Way::Dot => Bound { low: -squared, high: squared, absolute: product, relative: rounding },
-        Way::DistanceByDots => {
+    match method {
+        Method::Dot => Bound { low: -squared, high: squared, absolute: product, relative: rounding },
+        Method::DistanceByDots => {
             Bound { low: 0.0, high: 4.0 * squared, absolute: 4.0 * product, relative: rounding }
         }
-        Way::DistanceByDifferences => {
+        Method::DistanceByDifferences => {
             // Features that were centred or mapped are rounded: by u|x|, which moves a distance r by 2ru|x|.
             let absolute = if centred { 4.0 * unit * squared } else { 0.0 };
             Bound { low: 0.0, high: 4.0 * squared, absolute, relative: step + rounding }
         }
-        Way::Distance1 => {
+        Method::Distance1 => {
             let absolute = if centred { unit * manhattan } else { 0.0 };
             let absolute = if sparse { step * manhattan } else { absolute };
             Bound { low: 0.0, high: manhattan, absolute, relative: step + rounding }
         }
-        Way::ChiSquared if extent.non_negative => {
+        Method::ChiSquared if extent.non_negative => {
             let absolute = if sparse { step * manhattan } else { 0.0 };
             Bound { low: 0.0, high: manhattan, absolute, relative: step + 4.0 * unit }
         }
-        Way::ChiSquared | Way::Coordinate => Bound::unknown(),
+        Method::ChiSquared | Method::Coordinate => Bound::unknown(),
     }
 }
 

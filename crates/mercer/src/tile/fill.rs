@@ -6,7 +6,7 @@ use crate::kernel::lower::{Kind, Side};
 
 use super::coordinate::{self, sparse_row};
 use super::pack::{Operand, Pack, Panels};
-use super::plan::{Plan, Way};
+use super::plan::{Method, Plan};
 use super::program::{Node, Program};
 use super::simd::{Element, Simd, Vectorized};
 use super::sparse::FeatureIndex;
@@ -120,9 +120,9 @@ impl Filler {
         scratch.indices.resize_with(self.plan.routes.len(), FeatureIndex::default);
         for (route, index) in self.plan.routes.iter().zip(&mut scratch.indices) {
             if let Pack::Sparse(z) = rectangle.z.pack(route.features)
-                && route.way != Way::Coordinate
+                && route.method != Method::Coordinate
             {
-                index.build(route.way, z, rectangle.cols.clone());
+                index.build(route.method, z, rectangle.cols.clone());
             }
         }
     }
@@ -158,7 +158,7 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                         let strip = strips.register(out);
                         match (rectangle.x.pack(route.features), rectangle.z.pack(route.features)) {
                             (Pack::Dense(x), Pack::Dense(z)) => {
-                                dense_statistic(s, (route.way, kind), x, first, z, cols.clone(), strip);
+                                dense_statistic(s, (route.method, kind), x, first, z, cols.clone(), strip);
                             }
                             (Pack::Sparse(x), Pack::Sparse(z)) => {
                                 sums.resize(cols.len(), 0.0);
@@ -167,7 +167,7 @@ impl<T: Element> Vectorized<T> for FillWork<'_, '_, T> {
                                         Kind::Coordinate(program) => {
                                             sparse_row(program, (x, row), z, cols.clone(), sums);
                                         }
-                                        _ => indices[p].row(route.way, x, row, sums),
+                                        _ => indices[p].row(route.method, x, row, sums),
                                     }
                                     for (o, v) in strip[r * padded..].iter_mut().zip(sums.iter()) {
                                         *o = T::from_f64(*v);
@@ -222,7 +222,7 @@ impl<T: Element> Rectangle<'_, T> {
 #[inline(always)]
 fn dense_statistic<S: Simd>(
     s: S,
-    (way, kind): (Way, &Kind),
+    (method, kind): (Method, &Kind),
     x: &Panels<S::T>,
     first: usize,
     z: &Panels<S::T>,
@@ -243,5 +243,5 @@ fn dense_statistic<S: Simd>(
         return coordinate::block(s, program, &work, strip);
     }
     let norms = Norms { x: &x.squared_norms()[first..], z: &z.squared_norms()[cols.start..] };
-    block(s, way, &work, norms, strip);
+    block(s, method, &work, norms, strip);
 }

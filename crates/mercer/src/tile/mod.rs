@@ -30,7 +30,7 @@ mod wave;
 
 pub use crate::kernel::lower::{Coordinate, Embedding, Fold, Kind, PointStatistic, Side, Step};
 pub use group::Group;
-pub use plan::{Features, Plan, Route, Way};
+pub use plan::{Features, Method, Plan, Route};
 pub use program::{Node, Program, Statistic};
 pub use simd::{InstructionSet, InstructionSetError};
 

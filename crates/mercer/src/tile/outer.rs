@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::real::Real;
 
-use super::plan::Way;
+use super::plan::Method;
 use super::simd::{Element, Simd, Vectorized};
 use super::statistic::{Block, Norms, ROWS, block};
 
@@ -90,7 +90,7 @@ impl<T: Element> Vectorized<T> for Products<'_, T> {
                     panels: 1,
                     non_zeros: None,
                 };
-                block(s, Way::Dot, &block_of, Norms { x: &zeros, z: &zeros }, &mut values);
+                block(s, Method::Dot, &block_of, Norms { x: &zeros, z: &zeros }, &mut values);
                 let row = i - x.start;
                 for (r, values) in (row..x.len().min(row + ROWS)).zip(values.chunks_exact(T::PANEL)) {
                     let to = &mut out[r * width..][columns.clone()];

@@ -42,14 +42,14 @@ pub struct Features {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
     /// The method.
-    pub way: Way,
+    pub method: Method,
     /// The index in [`Plan::features`].
     pub features: usize,
 }
 
 /// A method for a pairwise statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Method {
     /// Σ xⱼzⱼ.
     Dot,
     /// |x|² + |z|² − 2⟨x,z⟩, clamped at 0: half the work of the differences, but subject to cancellation.
@@ -133,11 +133,11 @@ impl Plan {
             if distances == Shared && !plan.shares() && !as_they_are {
                 continue;
             }
-            let ways: Vec<Way> = plan.routes.iter().map(|r| r.way).collect();
+            let methods: Vec<Method> = plan.routes.iter().map(|r| r.method).collect();
             let centred: Vec<bool> = plan.routes.iter().map(|r| plan.inexact(program, *r)).collect();
             let (unit, tolerance) =
                 if double { (f64::EPSILON, strict) } else { (f64::from(f32::EPSILON), loose) };
-            let error = relative_error(program, &ways, &centred, known.extents, known.sparse, 0.5 * unit);
+            let error = relative_error(program, &methods, &centred, known.extents, known.sparse, 0.5 * unit);
             if error <= tolerance {
                 return plan;
             }
@@ -180,14 +180,14 @@ impl Plan {
         for statistic in &program.statistics {
             let group = &program.groups[statistic.group];
             let by_dots = known.sparse || distances != Distances::Differences;
-            let (way, centre) = match statistic.kind {
-                Kind::Dot => (Way::Dot, false),
-                Kind::ChiSquared => (Way::ChiSquared, false),
-                Kind::Coordinate(_) => (Way::Coordinate, false),
+            let (method, centre) = match statistic.kind {
+                Kind::Dot => (Method::Dot, false),
+                Kind::ChiSquared => (Method::ChiSquared, false),
+                Kind::Coordinate(_) => (Method::Coordinate, false),
                 // Differences of plain columns are exact without a centre; scaled columns are rounded.
-                Kind::Distance1 => (Way::Distance1, !group.is_plain() || rounds),
-                Kind::SquaredDistance if by_dots => (Way::DistanceByDots, distances == Distances::Centred),
-                Kind::SquaredDistance => (Way::DistanceByDifferences, !group.is_plain() || rounds),
+                Kind::Distance1 => (Method::Distance1, !group.is_plain() || rounds),
+                Kind::SquaredDistance if by_dots => (Method::DistanceByDots, distances == Distances::Centred),
+                Kind::SquaredDistance => (Method::DistanceByDifferences, !group.is_plain() || rounds),
             };
             let centre = (centre && !known.sparse && group.may_centre())
                 .then(|| group.columns.iter().map(|&c| known.means[c]).collect());
@@ -196,7 +196,7 @@ impl Plan {
                 features.push(wanted);
                 features.len() - 1
             });
-            routes.push(Route { way, features: place });
+            routes.push(Route { method, features: place });
         }
         Self { features, routes, sparse: known.sparse, double }
     }
@@ -237,23 +237,23 @@ mod tests {
     #[test]
     fn distances_come_from_inner_products_where_they_are_accurate_enough() {
         let easy = plan(&gaussian(1.0), 0.0, 1.0);
-        assert_eq!((easy.double, easy.routes[0].way), (false, Way::DistanceByDots));
+        assert_eq!((easy.double, easy.routes[0].method), (false, Method::DistanceByDots));
         let far = plan(&gaussian(1.0), 1e6, 1.0);
-        assert_eq!((far.double, far.routes[0].way), (false, Way::DistanceByDots), "centred");
+        assert_eq!((far.double, far.routes[0].method), (false, Method::DistanceByDots), "centred");
         let narrow = plan(&gaussian(1e-3), 0.0, 1.0);
-        assert_eq!((narrow.double, narrow.routes[0].way), (false, Way::DistanceByDifferences));
+        assert_eq!((narrow.double, narrow.routes[0].method), (false, Method::DistanceByDifferences));
     }
 
     #[test]
     fn products_of_whole_numbers_are_exact_and_products_skip_zeros() {
         let narrow = gaussian(1e-3);
         let whole = plan_of((0..20).map(|i| (i % 5) as f32).collect(), 2.0, &narrow);
-        assert_eq!((whole.double, whole.routes[0].way), (false, Way::DistanceByDots));
+        assert_eq!((whole.double, whole.routes[0].method), (false, Method::DistanceByDots));
         assert!(whole.features[0].centre.is_none());
         let mostly_zeros = plan_of((0..20).map(|i| (i % 5 / 4) as f32 * 0.3).collect(), 0.06, &narrow);
-        assert_eq!((mostly_zeros.double, mostly_zeros.routes[0].way), (true, Way::DistanceByDots));
+        assert_eq!((mostly_zeros.double, mostly_zeros.routes[0].method), (true, Method::DistanceByDots));
         let too_large = plan_of((0..20).map(|i| i as f32 * 4096.0).collect(), 0.0, &narrow);
-        assert_eq!(too_large.routes[0].way, Way::DistanceByDifferences);
+        assert_eq!(too_large.routes[0].method, Method::DistanceByDifferences);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::real::Real;
 
 use super::group::Group;
 use super::pack::norm;
-use super::plan::Way;
+use super::plan::Method;
 
 /// Compressed rows of features.
 #[derive(Debug)]
@@ -96,14 +96,14 @@ impl SparseRows {
     }
 
     /// Σ s(xⱼ, 0) of a row.
-    fn alone(&self, way: Way, i: usize) -> f64 {
+    fn alone(&self, method: Method, i: usize) -> f64 {
         let values = &self.values[self.starts[i]..self.starts[i + 1]];
-        match way {
-            Way::Dot => 0.0,
-            Way::DistanceByDots | Way::DistanceByDifferences => values.iter().map(|v| v * v).sum(),
-            Way::Distance1 => values.iter().map(|v| v.abs()).sum(),
-            Way::ChiSquared => values.iter().sum(),
-            Way::Coordinate => unreachable!("folded by its own program"),
+        match method {
+            Method::Dot => 0.0,
+            Method::DistanceByDots | Method::DistanceByDifferences => values.iter().map(|v| v * v).sum(),
+            Method::Distance1 => values.iter().map(|v| v.abs()).sum(),
+            Method::ChiSquared => values.iter().sum(),
+            Method::Coordinate => unreachable!("folded by its own program"),
         }
     }
 }
@@ -122,7 +122,7 @@ pub(crate) struct FeatureIndex {
 
 impl FeatureIndex {
     /// Lists `cols` of `z` by feature. O(their stored entries).
-    pub fn build(&mut self, way: Way, z: &SparseRows, cols: Range<usize>) {
+    pub fn build(&mut self, method: Method, z: &SparseRows, cols: Range<usize>) {
         for &k in &self.present {
             self.counts[k as usize] = 0;
         }
@@ -152,36 +152,38 @@ impl FeatureIndex {
                 self.values[place] = value;
                 self.ends[k] += 1;
             }
-            self.alone.push(z.alone(way, j));
+            self.alone.push(z.alone(method, j));
         }
     }
 
     /// The statistic of row `i` of `x` with every column of the index, into `out`.
-    pub fn row(&self, way: Way, x: &SparseRows, i: usize, out: &mut [f64]) {
-        match way {
-            Way::Dot => self.sum_common(x, i, out, |a, b| a * b),
+    pub fn row(&self, method: Method, x: &SparseRows, i: usize, out: &mut [f64]) {
+        match method {
+            Method::Dot => self.sum_common(x, i, out, |a, b| a * b),
             // Σx² + Σz² − 2Σxz.
-            Way::DistanceByDots | Way::DistanceByDifferences => self.sum_common(x, i, out, |a, b| a * b),
+            Method::DistanceByDots | Method::DistanceByDifferences => {
+                self.sum_common(x, i, out, |a, b| a * b)
+            }
             // |x−z| − |x| − |z| is −2 min(|x|, |z|) where the signs agree and 0 where they do not.
-            Way::Distance1 => self.sum_common(x, i, out, |a, b| {
+            Method::Distance1 => self.sum_common(x, i, out, |a, b| {
                 if (a < 0.0) == (b < 0.0) { -2.0 * a.abs().min(b.abs()) } else { 0.0 }
             }),
             // (x−z)²/(x+z) − x − z = −4xz/(x+z), exactly −2x for equal values.
-            Way::ChiSquared => {
+            Method::ChiSquared => {
                 self.sum_common(x, i, out, |a, b| if a == b { -2.0 * a } else { -4.0 * (a * b) / (a + b) })
             }
-            Way::Coordinate => unreachable!("folded by its own program"),
+            Method::Coordinate => unreachable!("folded by its own program"),
         }
-        if way == Way::Dot {
+        if method == Method::Dot {
             return;
         }
-        let x_alone = x.alone(way, i);
-        let distance = matches!(way, Way::DistanceByDots | Way::DistanceByDifferences);
+        let x_alone = x.alone(method, i);
+        let distance = matches!(method, Method::DistanceByDots | Method::DistanceByDifferences);
         for (o, z_alone) in out.iter_mut().zip(&self.alone) {
             let common = if distance { -2.0 * *o } else { *o };
             let sum = (x_alone + z_alone) + common;
             // Rounding may make a distance slightly negative; χ² sums of negative data may truly be negative.
-            *o = if way == Way::ChiSquared || sum.is_nan() { sum } else { sum.max(0.0) };
+            *o = if method == Method::ChiSquared || sum.is_nan() { sum } else { sum.max(0.0) };
         }
     }
 

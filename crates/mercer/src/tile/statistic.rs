@@ -4,7 +4,7 @@
 //! loop of a matrix product, with the multiply-add replaced by the statistic's own term. Every entry is summed over the
 //! features in the same order at any position in a tile, so that values depend only on the two rows.
 
-use super::plan::Way;
+use super::plan::Method;
 use super::simd::{Element, Simd, Vectorized};
 use super::skip::{NonZeros, sums_of_non_zeros};
 
@@ -131,20 +131,20 @@ pub(super) struct Norms<'a, T> {
 #[inline(always)]
 pub(super) fn block<S: Simd>(
     s: S,
-    way: Way,
+    method: Method,
     block: &Block<'_, S::T>,
     norms: Norms<'_, S::T>,
     out: &mut [S::T],
 ) {
-    match way {
-        Way::Dot if sums_of_non_zeros(s, Dot, block, norms, out) => {}
-        Way::DistanceByDots if sums_of_non_zeros(s, DistanceByDots, block, norms, out) => {}
-        Way::Dot => sums(s, Dot, block, norms, out),
-        Way::DistanceByDots => sums(s, DistanceByDots, block, norms, out),
-        Way::DistanceByDifferences => sums(s, SquaredDifference, block, norms, out),
-        Way::Distance1 => sums(s, AbsoluteDifference, block, norms, out),
-        Way::ChiSquared => sums(s, ChiSquared, block, norms, out),
-        Way::Coordinate => unreachable!("folded by its own program"),
+    match method {
+        Method::Dot if sums_of_non_zeros(s, Dot, block, norms, out) => {}
+        Method::DistanceByDots if sums_of_non_zeros(s, DistanceByDots, block, norms, out) => {}
+        Method::Dot => sums(s, Dot, block, norms, out),
+        Method::DistanceByDots => sums(s, DistanceByDots, block, norms, out),
+        Method::DistanceByDifferences => sums(s, SquaredDifference, block, norms, out),
+        Method::Distance1 => sums(s, AbsoluteDifference, block, norms, out),
+        Method::ChiSquared => sums(s, ChiSquared, block, norms, out),
+        Method::Coordinate => unreachable!("folded by its own program"),
     }
 }
 
@@ -271,7 +271,7 @@ mod tests {
     use crate::tile::simd::{each_instruction_set, run_at};
 
     struct Run<'a, T: Element> {
-        way: Way,
+        method: Method,
         block: Block<'a, T>,
         norms: Norms<'a, T>,
         out: &'a mut [T],
@@ -282,18 +282,18 @@ mod tests {
 
         #[inline(always)]
         fn run<S: Simd<T = T>>(self, s: S) {
-            block(s, self.way, &self.block, self.norms, self.out);
+            block(s, self.method, &self.block, self.norms, self.out);
         }
     }
 
-    fn term(way: Way, a: f64, b: f64) -> f64 {
-        match way {
-            Way::Dot => a * b,
-            Way::DistanceByDots | Way::DistanceByDifferences => (a - b) * (a - b),
-            Way::Distance1 => (a - b).abs(),
-            Way::ChiSquared if a == 0.0 && b == 0.0 => 0.0,
-            Way::ChiSquared => (a - b) * (a - b) / (a + b),
-            Way::Coordinate => unreachable!("not among the ways tested here"),
+    fn term(method: Method, a: f64, b: f64) -> f64 {
+        match method {
+            Method::Dot => a * b,
+            Method::DistanceByDots | Method::DistanceByDifferences => (a - b) * (a - b),
+            Method::Distance1 => (a - b).abs(),
+            Method::ChiSquared if a == 0.0 && b == 0.0 => 0.0,
+            Method::ChiSquared => (a - b) * (a - b) / (a + b),
+            Method::Coordinate => unreachable!("not among the methods tested here"),
         }
     }
 
@@ -319,12 +319,12 @@ mod tests {
                 }
                 let mut x_norms = vec![0.0; panel];
                 squared_norms(&x, width, &mut x_norms);
-                for way in [
-                    Way::Dot,
-                    Way::DistanceByDots,
-                    Way::DistanceByDifferences,
-                    Way::Distance1,
-                    Way::ChiSquared,
+                for method in [
+                    Method::Dot,
+                    Method::DistanceByDots,
+                    Method::DistanceByDifferences,
+                    Method::Distance1,
+                    Method::ChiSquared,
                 ] {
                     each_instruction_set(|set| {
                         let lane = 8;
@@ -338,17 +338,18 @@ mod tests {
                             non_zeros: mostly_zeros.then_some((&lists, lane)),
                         };
                         let norms = Norms { x: &x_norms[lane..], z: &norms };
-                        run_at(set, Run { way, block, norms, out: &mut out });
+                        run_at(set, Run { method, block, norms, out: &mut out });
                         for r in 0..ROWS {
                             for c in 0..panel * panels {
-                                let terms = (0..width).map(|k| term(way, at(&x, lane + r, k), at(&z, c, k)));
+                                let terms =
+                                    (0..width).map(|k| term(method, at(&x, lane + r, k), at(&z, c, k)));
                                 let expected: f64 = terms.sum();
                                 let found = f64::from(out[r * panel * panels + c]);
                                 // Entries are at most 2: squared norms of 4 each, rounded once a term at worst.
                                 let allowed = 1e-6 * (4.0 * width as f64 + 1.0);
                                 assert!(
                                     (found - expected).abs() <= allowed,
-                                    "{way:?} {width}: {found} ≠ {expected}"
+                                    "{method:?} {width}: {found} ≠ {expected}"
                                 );
                             }
                         }

@@ -13,7 +13,7 @@ use crate::real::Real;
 
 use super::math::cos_sin_of_turn;
 use super::pack::Panels;
-use super::plan::Way;
+use super::plan::Method;
 use super::simd::{Element, Simd, Vectorized};
 use super::statistic::{Block, Norms, ROWS, block};
 
@@ -199,7 +199,7 @@ impl Vectorized<f64> for DensePhases<'_> {
         let panels = count / f64::PANEL;
         let work =
             Block { x: self.rows, non_zeros: None, lane: 0, width: self.width, z: self.panels, panels };
-        block(s, Way::Dot, &work, Norms { x: self.zeros, z: self.zeros }, self.phases);
+        block(s, Method::Dot, &work, Norms { x: self.zeros, z: self.zeros }, self.phases);
         for row in self.phases.chunks_exact_mut(count) {
             take_off_turns(s, self.shifts, row);
         }

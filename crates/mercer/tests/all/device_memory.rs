@@ -6,7 +6,7 @@ use crate::oracle;
 use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{CpuEngine, Engine, Gram, GramError, Resident, ValuesRef};
 use mercer::kernel::Kernel;
-use mercer::learn::cost::{Size, Task, Way};
+use mercer::learn::cost::{Algorithm, Size, Task};
 use mercer::learn::{Gp, GpSolver, LearnError, Learner, Ridge, RidgeSolver, Shape};
 use mercer::real::Precision;
 use mercer::select::plan::Plan;
@@ -110,6 +110,6 @@ fn a_plan_has_the_budget_of_the_learner() {
     let shape = Size { rows, columns: 2, targets: 1, dtype: Precision::Double };
     let task = Task::of(&gp.into(), 2, rows).unwrap();
     let plan = Plan::for_shape(task, &kernel(), shape, &session).unwrap();
-    assert_eq!(plan.chosen.way, Way::DualDouble);
+    assert_eq!(plan.chosen.algorithm, Algorithm::DualDouble);
     assert!(plan.chosen.fits);
 }

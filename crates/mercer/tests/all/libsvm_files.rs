@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mercer::data::{AnySamples, Classes, Matrix, Samples, ScaleMethod, Scaling};
 use mercer::kernel::Kernel;
 use mercer::learn::svm::{Machine, Machines, Multiclass, Svm};
-use mercer::learn::{Admission, Problem, Targets};
+use mercer::learn::{KernelCheck, Problem, Targets};
 use mercer::model::{Facts, Link, Method, Model, ModelError, Predictor};
 use mercer::session::Session;
 use serde_json::Value;
@@ -238,8 +238,8 @@ fn a_scaling_is_folded_into_the_support_vectors_if_that_is_exact() {
     ] {
         let (raw, codes) = spirals(3);
         let scaled = scaling.apply(raw.view()).unwrap();
-        let svm =
-            Svm::new(kernel.parse::<Kernel>().unwrap(), Machine::Svc { c: 2.0 }).admission(Admission::Assume);
+        let svm = Svm::new(kernel.parse::<Kernel>().unwrap(), Machine::Svc { c: 2.0 })
+            .kernel_check(KernelCheck::Assume);
         let found = machines(&svm, &scaled, &codes, 3);
         let (_, base) = fitted("linear", ScaleMethod::None, 3);
         cases.push((raw, Model { predictor: found.predictor(&scaled), scaling, ..base }));

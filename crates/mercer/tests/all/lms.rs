@@ -9,7 +9,7 @@ use mercer::design::FeatureMap;
 use mercer::gram::{CpuEngine, DenseGram, Engine, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::{
-    Admission, Fitted, Inputs, Intercept, LearnError, Learner, Lms, LmsSolver, Problem, Ridge, Step,
+    Fitted, Inputs, Intercept, KernelCheck, LearnError, Learner, Lms, LmsSolver, Problem, Ridge, Step,
 };
 use mercer::model::Predictor;
 use mercer::pool;
@@ -312,9 +312,9 @@ fn bad_settings_and_input_are_named() {
     let nan = Matrix::from_entries(3, 1, vec![0.0, f64::NAN, 0.5]);
     assert!(fails(&good, &nan).contains("row 1"));
     assert!(fails(&good, &Matrix::zeros(2, 1)).contains("3 rows but 2 targets"));
-    let overflow = lms("exp(1000*<x,z>)").admission(Admission::Assume);
+    let overflow = lms("exp(1000*<x,z>)").kernel_check(KernelCheck::Assume);
     assert!(fails(&overflow, &y).contains("no finite value at rows"), "{}", fails(&overflow, &y));
-    let negative = lms("-rbf(sigma=1)").admission(Admission::Assume);
+    let negative = lms("-rbf(sigma=1)").kernel_check(KernelCheck::Assume);
     assert!(fails(&negative, &y).contains("negative eigenvalue"));
     assert!(fails(&lms("-rbf(sigma=1)"), &y).contains("not a kernel"));
     let infinite = Lms::on("1e200*x*exp(200*x)".parse::<FeatureMap>().unwrap());

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use mercer::data::{AnySamples, Samples};
 use mercer::kernel::Kernel;
-use mercer::learn::cost::{Size, Task, Way};
+use mercer::learn::cost::{Algorithm, Size, Task};
 use mercer::real::Precision;
 use mercer::select::plan::{Candidate, Plan, PlanError};
 use mercer::session::Session;
@@ -24,7 +24,7 @@ fn plan(task: Task, rows: usize, budget: u64) -> Plan {
         .unwrap()
 }
 
-fn ways(plan: &Plan) -> Vec<&Candidate> {
+fn candidates(plan: &Plan) -> Vec<&Candidate> {
     std::iter::once(&plan.chosen).chain(&plan.alternatives).collect()
 }
 
@@ -32,7 +32,11 @@ fn ways(plan: &Plan) -> Vec<&Candidate> {
 fn conjugate_gradients_store_the_matrix_in_16_bits_if_it_fits() {
     let cg = |budget: u64| {
         let plan = plan(RIDGE, 40_000, budget);
-        let cg = ways(&plan).into_iter().find(|c| c.way == Way::ConjugateGradients).unwrap().clone();
+        let cg = candidates(&plan)
+            .into_iter()
+            .find(|c| c.algorithm == Algorithm::ConjugateGradients)
+            .unwrap()
+            .clone();
         assert!(cg.fits, "{plan}");
         cg
     };
@@ -64,7 +68,7 @@ fn more_rows_cost_more() {
         assert!(large.chosen.seconds() > 3.0 * small.chosen.seconds(), "{small}\n{large}");
         assert!(large.chosen.memory > small.chosen.memory);
         for plan in [&small, &large] {
-            assert!(ways(plan).iter().all(|way| way.seconds().is_finite() && way.fits), "{plan}");
+            assert!(candidates(plan).iter().all(|c| c.seconds().is_finite() && c.fits), "{plan}");
             assert!(plan.alternatives.windows(2).all(|w| w[0].seconds() <= w[1].seconds()), "{plan}");
         }
     }
@@ -75,40 +79,40 @@ fn the_budget_is_respected() {
     let n = 20_000;
     let double = (n * n * 8) as u64;
     let roomy = plan(RIDGE, n, 10 * double);
-    assert_eq!(roomy.chosen.way, Way::DualMixed, "{roomy}");
+    assert_eq!(roomy.chosen.algorithm, Algorithm::DualMixed, "{roomy}");
     assert!(
         roomy.reasons.iter().any(|r| r.contains("20,000") && r.contains("3.2 GB of the 32.0 GB")),
         "{roomy}"
     );
     let tight = plan(RIDGE, n, double * 6 / 10);
-    assert!(tight.chosen.way == Way::DualMixed && tight.chosen.fits, "{tight}");
+    assert!(tight.chosen.algorithm == Algorithm::DualMixed && tight.chosen.fits, "{tight}");
     let no = plan(RIDGE, n, 1_000_000);
     assert!(!no.chosen.fits && no.to_string().contains("over the budget"), "{no}");
     let features = Task::Ridge { lambda: 1.0, features: Some(165) };
     let primal = plan(features, n, 100_000_000);
-    assert_eq!(primal.chosen.way, Way::Primal { features: 165 }, "{primal}");
+    assert_eq!(primal.chosen.algorithm, Algorithm::Primal { features: 165 }, "{primal}");
     assert!(primal.reasons.iter().any(|r| r.contains("features 165 < rows 20,000: primal is")), "{primal}");
     let lms = Task::Lms { epochs: 100, stochastic: false, features: None };
-    assert_eq!(plan(lms, n, 2 * double).chosen.way, Way::Stored);
+    assert_eq!(plan(lms, n, 2 * double).chosen.algorithm, Algorithm::Stored);
     let tiled = plan(lms, n, 100_000_000);
-    assert!(tiled.chosen.way == Way::Tiled && tiled.chosen.fits, "{tiled}");
+    assert!(tiled.chosen.algorithm == Algorithm::Tiled && tiled.chosen.fits, "{tiled}");
 }
 
 #[test]
 fn more_features_than_rows_are_left_to_the_dual() {
     let task = Task::Ridge { lambda: 1.0, features: Some(1_000_000) };
     let plan = plan(task, 2_000, u64::MAX);
-    assert!(matches!(plan.chosen.way, Way::DualDouble | Way::DualMixed), "{plan}");
+    assert!(matches!(plan.chosen.algorithm, Algorithm::DualDouble | Algorithm::DualMixed), "{plan}");
     assert!(plan.reasons.iter().any(|r| r.contains("dual is")), "{plan}");
 }
 
 #[test]
 fn single_precision_is_for_well_posed_problems() {
     let hard = plan(Task::Ridge { lambda: 1e-9, features: None }, 5_000, u64::MAX);
-    assert_eq!(hard.chosen.way, Way::DualDouble, "{hard}");
+    assert_eq!(hard.chosen.algorithm, Algorithm::DualDouble, "{hard}");
     assert!(hard.to_string().contains("not exact enough"), "{hard}");
     let small = plan(RIDGE, 500, u64::MAX);
-    assert_eq!(ways(&small).len(), 1, "{small}");
+    assert_eq!(candidates(&small).len(), 1, "{small}");
 }
 
 #[test]
@@ -179,7 +183,7 @@ fn support_vectors_keep_what_fits() {
             .unwrap()
     };
     let roomy = plan(1 << 30);
-    assert_eq!(roomy.chosen.way, Way::Stored);
+    assert_eq!(roomy.chosen.algorithm, Algorithm::Stored);
     assert!(roomy.chosen.memory >= 4 * 4_000 * 4_000 && roomy.chosen.memory < 80_000_000);
     assert!(
         roomy.reasons.iter().any(|reason| reason.contains("not known in advance")),
@@ -187,6 +191,6 @@ fn support_vectors_keep_what_fits() {
         roomy.reasons
     );
     let narrow = plan(32 << 20);
-    assert_eq!(narrow.chosen.way, Way::Tiled);
-    assert!(narrow.chosen.fits && narrow.alternatives[0].way == Way::Stored);
+    assert_eq!(narrow.chosen.algorithm, Algorithm::Tiled);
+    assert!(narrow.chosen.fits && narrow.alternatives[0].algorithm == Algorithm::Stored);
 }

@@ -5,7 +5,7 @@ use mercer::data::{AnySamples, Matrix, Samples};
 use mercer::gram::{DenseGram, NumericalRank};
 use mercer::kernel::Kernel;
 use mercer::kernel::check::Domain;
-use mercer::learn::{self, Admission, Inputs, Intercept, LearnError, Learner, Ridge, RidgeSolver};
+use mercer::learn::{self, Inputs, Intercept, KernelCheck, LearnError, Learner, Ridge, RidgeSolver};
 use mercer::model::{Expansion, ModelError};
 use mercer::pool;
 use mercer::session::Session;
@@ -238,7 +238,7 @@ fn mismatched_input_is_refused() {
     let small = Session::default().with_memory(100);
     let error = oracle::train(&ridge, &problem.x, &problem.y, None, &small).unwrap_err();
     assert!(matches!(error, LearnError::Memory { needed: 800, budget: 100, .. }), "{error}");
-    let undefined = Ridge::new(kernel("log(<x,z>)")).admission(Admission::Assume);
+    let undefined = Ridge::new(kernel("log(<x,z>)")).kernel_check(KernelCheck::Assume);
     assert!(matches!(refused(&undefined, &problem.y, None), LearnError::KernelValue { .. }));
     let missing = Ridge::new(kernel("linear[7]"));
     assert!(matches!(refused(&missing, &problem.y, None), LearnError::Kernel(_)));
@@ -250,7 +250,7 @@ fn a_refuted_kernel_is_refused_and_an_assumed_one_is_not() {
     let ridge = Ridge::new(kernel("exp(|x-z|^2/2)")).lambda(100.0);
     let error = fit(&ridge, &problem.x, &problem.y, None).unwrap_err();
     assert!(matches!(error, LearnError::NotAKernel { .. }), "{error}");
-    let assumed = ridge.admission(Admission::Assume);
+    let assumed = ridge.kernel_check(KernelCheck::Assume);
     assert_eq!(fit(&assumed, &problem.x, &problem.y, None).unwrap().0.domain, None);
 }
 

@@ -54,7 +54,7 @@ impl Verdicts {
         }
         let findings = kernel.findings(dim, domain).map_err(Failure::work)?;
         drop(busy);
-        let mut document = findings.to_json(text, dim, domain);
+        let mut document = json!(findings.to_json(text, dim, domain));
         typeset(&mut document);
         document["text"] = json!(findings.to_string());
         document["tex"] = json!(tex(kernel.expr()));

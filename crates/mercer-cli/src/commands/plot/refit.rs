@@ -88,7 +88,7 @@ fn learner(model: &Model, output: usize) -> Result<AnyLearner, Failure> {
         return Err(Failure::usage("a model of a precomputed kernel matrix cannot be fitted again here"));
     }
     // The kernel was checked when the model was fitted.
-    let mut settings = model.settings.clone().with("method", model.method).with("admission", "assume");
+    let mut settings = model.settings.clone().with("method", model.method).with("kernel_check", "assume");
     if let Some(lambda) = settings.number_of("lambda", output) {
         settings.set("lambda", lambda);
     }

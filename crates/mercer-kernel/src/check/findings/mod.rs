@@ -12,7 +12,8 @@ mod repair;
 
 use std::fmt;
 
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use serde_json::json;
 
 pub use conditional::Conditional;
 pub use largest_dim::LargestDim;
@@ -157,8 +158,8 @@ impl<'a> About<'a> {
 impl Findings {
     /// The document that `mercer check --json` prints.
     #[must_use]
-    pub fn to_json(&self, kernel: &str, dim: Dim, domain: Domain) -> Json {
-        let mut document = self.verdict.to_json(kernel, dim, domain);
+    pub fn to_json(&self, kernel: &str, dim: Dim, domain: Domain) -> impl Serialize + use<> {
+        let mut document = json!(self.verdict.to_json(kernel, dim, domain));
         if let Some(ranges) = &self.parameter {
             document["parameter"] = ranges.to_json();
         }

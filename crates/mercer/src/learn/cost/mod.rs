@@ -1,14 +1,14 @@
 //! The cost of work: operations and bytes as functions of its size only, so that a choice between methods is the same
 //! on every machine; [`plan`](crate::select::plan) multiplies them by rates that it measures.
 
+mod algorithms;
 mod task;
-mod ways;
 
 use crate::linalg::NormalEquations;
 use crate::pool;
 
+pub use algorithms::{Algorithm, Cost, Operation, Stage};
 pub use task::{Size, Task};
-pub use ways::{Cost, Operation, Stage, Way};
 
 /// Steps of conjugate gradients on tiles before the matrix is stored, and the fewest remaining steps for which it is
 /// stored: storing takes the time of as many.
@@ -111,17 +111,17 @@ pub fn gp_cg_bytes(rows: usize, targets: usize) -> u64 {
 /// no more than [`GP_PATIENCE`] and fits the memory. A factor takes less time than conjugate gradients wherever the patience allows
 /// it, so they are for little memory.
 #[must_use]
-pub fn gp_way(size: Size, evaluations: usize, budget: u64) -> Way {
+pub fn gp_algorithm(size: Size, evaluations: usize, budget: u64) -> Algorithm {
     let (n, evaluations) = (size.rows as f64, evaluations as f64);
     let exact = evaluations * n * n * n;
     if exact <= GP_PATIENCE && gp_exact_bytes(size.rows) <= budget {
-        return Way::DualDouble;
+        return Algorithm::DualDouble;
     }
     let steps = evaluations * GP_STEPS * n * n * (size.targets + GP_PROBES) as f64 * GP_CG_WEIGHT;
     if steps <= GP_PATIENCE && gp_cg_bytes(size.rows, size.targets) <= budget {
-        return Way::ConjugateGradients;
+        return Algorithm::ConjugateGradients;
     }
-    Way::Landmarks { landmarks: gp_points(size.rows, budget) as u64 }
+    Algorithm::Landmarks { landmarks: gp_points(size.rows, budget) as u64 }
 }
 
 /// Bytes of ridge regression from sums over this number of features: the sums, their matrix and a chunk of features.
@@ -169,19 +169,25 @@ mod tests {
 
     #[test]
     fn a_gaussian_process_is_as_exact_as_patience_and_memory_allow() {
-        let way = |rows, budget| {
-            gp_way(Size { rows, columns: 8, targets: 1, dtype: crate::real::Precision::Double }, 40, budget)
+        let chosen = |rows, budget| {
+            gp_algorithm(
+                Size { rows, columns: 8, targets: 1, dtype: crate::real::Precision::Double },
+                40,
+                budget,
+            )
         };
-        assert_eq!(way(2_000, u64::MAX), Way::DualDouble);
+        assert_eq!(chosen(2_000, u64::MAX), Algorithm::DualDouble);
         // A factor takes 4 minutes on two cores here, conjugate gradients 8.
-        assert_eq!(way(8_000, u64::MAX), Way::DualDouble);
-        assert_eq!(way(8_000, 1 << 30), Way::ConjugateGradients);
+        assert_eq!(chosen(8_000, u64::MAX), Algorithm::DualDouble);
+        assert_eq!(chosen(8_000, 1 << 30), Algorithm::ConjugateGradients);
         // Both take more than half an hour.
-        assert_eq!(way(20_000, u64::MAX), Way::Landmarks { landmarks: 1_024 });
-        assert_eq!(way(5_000, 300 << 20), Way::ConjugateGradients);
-        assert_eq!(way(100_000, u64::MAX), Way::Landmarks { landmarks: 1_024 });
+        assert_eq!(chosen(20_000, u64::MAX), Algorithm::Landmarks { landmarks: 1_024 });
+        assert_eq!(chosen(5_000, 300 << 20), Algorithm::ConjugateGradients);
+        assert_eq!(chosen(100_000, u64::MAX), Algorithm::Landmarks { landmarks: 1_024 });
         for budget in [5 << 20, 30 << 20, 100 << 20] {
-            let Way::Landmarks { landmarks } = way(100_000, budget) else { panic!("inducing points") };
+            let Algorithm::Landmarks { landmarks } = chosen(100_000, budget) else {
+                panic!("inducing points")
+            };
             assert!(
                 gp_inducing_bytes(landmarks as usize) <= budget && landmarks >= 64,
                 "{landmarks} in {budget}"

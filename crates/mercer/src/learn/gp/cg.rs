@@ -392,8 +392,8 @@ impl Gp {
             ));
         };
         let projection = if self.variance { Some(process.projection(&found, &part)?) } else { None };
-        prepared.admitted = prepared.settled(&found.kernel);
-        let mut warnings = prepared.warnings(self, &learnt, &prepared.admitted);
+        prepared.checked = prepared.settled(&found.kernel);
+        let mut warnings = prepared.warnings(self, &learnt, &prepared.checked);
         warnings.extend(found.report.warnings);
         let out_of_steps = learnt.steps() == self.max_iter && learnt.found.is_some();
         let status = if out_of_steps { Status::OutOfIterations } else { found.report.status };

@@ -94,7 +94,7 @@ impl Gp {
         unknowns::begin_at(&mut unknowns, self.initial.as_deref())?;
         let values: Vec<f64> = unknowns.iter().map(|unknown| unknown.start.exp()).collect();
         kernel.gradient(&values, samples.ncols())?;
-        let admitted = self.admission.decide(&kernel, samples)?;
+        let checked = self.kernel_check.decide(&kernel, samples)?;
         let mut process = ClassProcess {
             samples: session.load(&samples.widened())?,
             kernel: &kernel,
@@ -116,8 +116,8 @@ impl Gp {
         };
         let values: Vec<f64> = learnt.theta.iter().map(|t| t.exp()).collect();
         let learnt_kernel = kernel.with_values(&values)?;
-        let admitted = admitted.settled(&learnt_kernel, samples);
-        let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
+        let checked = checked.settled(&learnt_kernel, samples);
+        let mut warnings: Vec<String> = checked.warning.iter().cloned().collect();
         warnings.extend(learnt.warnings(&unknowns, &problem.column_names()));
         let report = Report {
             status: if laplace.converged() { learnt.status() } else { Status::OutOfIterations },
@@ -134,7 +134,7 @@ impl Gp {
         let model = GaussianClasses {
             latent: Expansion {
                 kernel: learnt_kernel,
-                domain: admitted.domain,
+                domain: checked.domain,
                 centres: samples.view().into_owned(),
                 shift: None,
                 intercepts: vec![0.0; coefficients.ncols()],

@@ -250,8 +250,8 @@ impl Gp {
         ))?;
         let log_likelihood = exact.log_likelihood(&factored);
         let residual = residual(&exact, &factored, session)?;
-        prepared.admitted = prepared.settled(&factored.kernel);
-        let mut warnings = prepared.warnings(self, &learnt, &prepared.admitted);
+        prepared.checked = prepared.settled(&factored.kernel);
+        let mut warnings = prepared.warnings(self, &learnt, &prepared.checked);
         warnings.extend(jitter_warning(&prepared, &factored, &problem.counted()));
         let report = Report {
             status: learnt.status(),

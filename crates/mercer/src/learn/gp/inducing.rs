@@ -141,7 +141,7 @@ impl Prepared {
             noise: self.noise,
             unknowns: self.unknowns.clone(),
             is_constant: self.is_constant,
-            admitted: self.admitted.clone(),
+            checked: self.checked.clone(),
             columns: self.columns.clone(),
         })
     }
@@ -291,14 +291,14 @@ impl Gp {
                  is one",
             ));
         };
-        let admitted = prepared.settled(&kernel);
+        let checked = prepared.settled(&kernel);
         let report = Report {
             status: learnt.status(),
             solver: "inducing points".to_owned(),
             iterations: learnt.steps(),
             residual: 0.0,
             reasons: Vec::new(),
-            warnings: prepared.warnings(self, &learnt, &admitted),
+            warnings: prepared.warnings(self, &learnt, &checked),
         };
         let mut facts = Facts::new()
             .with("log_likelihood", Number(bound.value))
@@ -318,7 +318,7 @@ impl Gp {
         let model = GaussianProcess {
             mean: Expansion {
                 kernel,
-                domain: admitted.domain,
+                domain: checked.domain,
                 centres: points,
                 shift: None,
                 coefficients,

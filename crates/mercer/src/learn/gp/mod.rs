@@ -22,10 +22,10 @@ use crate::model::{Facts, Method};
 use crate::real::Precision;
 use crate::session::Session;
 
-use super::admission::Admission;
-use super::cost::{self, Way};
+use super::cost::{self, Algorithm};
 use super::error::LearnError;
 use super::fitted::Fitted;
+use super::kernel_check::KernelCheck;
 use super::learner::{Learner, Requires, Shape};
 use super::problem::Problem;
 use super::settings::{builder, is_default, kept};
@@ -110,7 +110,8 @@ pub struct Gp {
     #[serde(skip_serializing_if = "is_default")]
     pub classify: bool,
     /// Whether the kernel must be proven positive semidefinite.
-    pub admission: Admission,
+    #[serde(alias = "admission")]
+    pub kernel_check: KernelCheck,
 }
 
 impl Default for Gp {
@@ -136,7 +137,7 @@ impl Gp {
             inducing: None,
             solver: GpSolver::Auto,
             classify: false,
-            admission: Admission::Check,
+            kernel_check: KernelCheck::Check,
         }
     }
 
@@ -159,7 +160,7 @@ impl Gp {
         inducing: Option<usize>,
         solver: GpSolver,
         classify: bool,
-        admission: Admission,
+        kernel_check: KernelCheck,
     }
 
     /// The learner that starts only from the result of another fit, given by its facts.
@@ -312,10 +313,10 @@ impl Gp {
             targets: shape.targets,
             dtype: Precision::Double,
         };
-        match cost::gp_way(size, self.expected_evaluations(), session.memory()) {
+        match cost::gp_algorithm(size, self.expected_evaluations(), session.memory()) {
             _ if !is_open || !self.takes_any_solver() => self.clone(),
-            Way::ConjugateGradients => self.clone().solver(GpSolver::Cg),
-            Way::Landmarks { landmarks } => self.clone().inducing(usize::try_from(landmarks).ok()),
+            Algorithm::ConjugateGradients => self.clone().solver(GpSolver::Cg),
+            Algorithm::Landmarks { landmarks } => self.clone().inducing(usize::try_from(landmarks).ok()),
             _ => self.clone(),
         }
     }

@@ -5,8 +5,8 @@ use crate::kernel::Kernel;
 use crate::model::Expansion;
 use crate::session::Session;
 
-use super::super::admission::Admitted;
 use super::super::error::LearnError;
+use super::super::kernel_check::CheckedKernel;
 use super::super::knn::check_features;
 use super::super::problem::Problem;
 use super::super::targets;
@@ -27,7 +27,7 @@ pub(super) struct Prepared {
     pub noise: Option<f64>,
     pub unknowns: Vec<Unknown>,
     pub is_constant: bool,
-    pub admitted: Admitted,
+    pub checked: CheckedKernel,
     /// The names of the columns, if known.
     pub columns: Vec<String>,
 }
@@ -39,13 +39,13 @@ impl Prepared {
     }
 
     /// The verdict on the kernel that was learnt.
-    pub(super) fn settled(&self, kernel: &Kernel) -> Admitted {
-        self.admitted.clone().settled(kernel, &self.samples)
+    pub(super) fn settled(&self, kernel: &Kernel) -> CheckedKernel {
+        self.checked.clone().settled(kernel, &self.samples)
     }
 
     /// Warnings about the kernel, the targets and the learnt values.
-    pub(super) fn warnings(&self, gp: &Gp, learnt: &Optimum, admitted: &Admitted) -> Vec<String> {
-        let mut warnings: Vec<String> = admitted.warning.iter().cloned().collect();
+    pub(super) fn warnings(&self, gp: &Gp, learnt: &Optimum, checked: &CheckedKernel) -> Vec<String> {
+        let mut warnings: Vec<String> = checked.warning.iter().cloned().collect();
         if self.is_constant && gp.learn {
             warnings.push(
                 "the targets are the same in every row: nothing is learnt, and the model predicts them everywhere"
@@ -58,13 +58,13 @@ impl Prepared {
 
     /// The mean of the posterior from its coefficients for normalised targets, and the scales of the outputs.
     pub(super) fn mean(self, kernel: Kernel, mut coefficients: Matrix<f64>) -> (Expansion, Vec<f64>) {
-        let Self { samples, means, scales, admitted, .. } = self;
+        let Self { samples, means, scales, checked, .. } = self;
         for i in 0..coefficients.nrows() {
             coefficients.row_mut(i).iter_mut().zip(&scales).for_each(|(a, scale)| *a *= scale);
         }
         let mean = Expansion {
             kernel,
-            domain: admitted.domain,
+            domain: checked.domain,
             centres: samples,
             shift: None,
             coefficients,
@@ -122,7 +122,7 @@ impl Gp {
         let of_kernel = kernel.tunables()?.len();
         // Rejects unknowns without a derivative before any work.
         kernel.gradient(&start[..of_kernel], samples.ncols())?;
-        let admitted = self.admission.decide(&kernel, &samples)?;
+        let checked = self.kernel_check.decide(&kernel, &samples)?;
         Ok(Prepared {
             samples,
             kernel,
@@ -133,7 +133,7 @@ impl Gp {
             noise,
             unknowns,
             is_constant,
-            admitted,
+            checked,
             columns: problem.column_names(),
         })
     }

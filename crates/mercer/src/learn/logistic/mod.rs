@@ -19,12 +19,12 @@ use crate::solve::{
     Labels, LogisticProblem, LogisticSettings, LogisticSolution, LogisticSolver, SolveError, extrapolated,
 };
 
-use super::admission::Admission;
 use super::basis::Basis;
 use super::class_weight::{ClassWeight, Counted};
 use super::codes::check_codes;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted};
+use super::kernel_check::KernelCheck;
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::{Inputs, Problem};
@@ -71,7 +71,8 @@ pub struct Logistic {
     /// of L-BFGS.
     pub max_iter: Option<usize>,
     /// Whether the kernel must be proven positive semidefinite.
-    pub admission: Admission,
+    #[serde(alias = "admission")]
+    pub kernel_check: KernelCheck,
 }
 
 impl Logistic {
@@ -93,7 +94,7 @@ impl Logistic {
             step: Step::Auto,
             tol: 1e-6,
             max_iter: None,
-            admission: Admission::Check,
+            kernel_check: KernelCheck::Check,
         }
     }
 
@@ -106,7 +107,7 @@ impl Logistic {
         step: Step,
         tol: f64,
         max_iter: Option<usize>,
-        admission: Admission,
+        kernel_check: KernelCheck,
     }
 
     fn on_kernel(
@@ -117,7 +118,7 @@ impl Logistic {
     ) -> Result<Answer, LearnError> {
         self.validate()?;
         problem.codes()?;
-        let basis = Basis::new(kernel, Intercept::None, self.admission, problem, session)?;
+        let basis = Basis::new(kernel, Intercept::None, self.kernel_check, problem, session)?;
         let mut path = basis.with_gram(problem, session, false, |gram| {
             self.on_gram(gram, problem, &[self.lambda], session)
         })?;

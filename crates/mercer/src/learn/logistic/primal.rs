@@ -71,7 +71,7 @@ impl Logistic {
             counted: Counted::Weights,
             tol: self.tol,
             max_iter: self.max_iter.unwrap_or(MAX_STEPS),
-            admission: self.admission,
+            kernel_check: self.kernel_check,
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::data::Matrix;
 use crate::gram::DenseGram;
 use crate::kernel::Kernel;
-use crate::learn::admission::Admission;
 use crate::learn::class_scorer::{ClassScorer, Fold, FoldTrainer, Folds, Trained};
 use crate::learn::class_weight::Counted;
 use crate::learn::error::LearnError;
+use crate::learn::kernel_check::KernelCheck;
 use crate::learn::lift::Lift;
 use crate::learn::problem::{Inputs, Problem, Targets};
 use crate::learn::ridge::Coefficients;
@@ -35,8 +35,8 @@ impl Tunable for Logistic {
         Self { lambda, ..self }
     }
 
-    fn kernel_admission(&self) -> Admission {
-        self.admission
+    fn check_of_trials(&self) -> KernelCheck {
+        self.kernel_check
     }
 
     fn scorer<'a>(

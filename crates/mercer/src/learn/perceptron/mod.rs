@@ -32,11 +32,11 @@ use crate::linalg::Intercept;
 use crate::model::{Facts, Linear, Method};
 use crate::session::Session;
 
-use super::admission::Admission;
 use super::basis::Basis;
 use super::codes::check_codes;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted};
+use super::kernel_check::KernelCheck;
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::Problem;
@@ -94,7 +94,8 @@ pub struct Perceptron {
     #[serde(rename = "multiclass")]
     pub rule: Rule,
     /// Whether the kernel must be proven positive semidefinite.
-    pub admission: Admission,
+    #[serde(alias = "admission")]
+    pub kernel_check: KernelCheck,
 }
 
 impl Perceptron {
@@ -116,7 +117,7 @@ impl Perceptron {
             budget: None,
             step: 1.0,
             rule: Rule::Direct,
-            admission: Admission::Check,
+            kernel_check: KernelCheck::Check,
         }
     }
 
@@ -129,7 +130,7 @@ impl Perceptron {
         budget: Option<usize>,
         step: f64,
         rule: Rule,
-        admission: Admission,
+        kernel_check: KernelCheck,
     }
 
     fn on_kernel(
@@ -139,7 +140,7 @@ impl Perceptron {
         session: &Session<'_>,
     ) -> Result<Answer, LearnError> {
         let (codes, classes) = problem.codes()?;
-        let basis = Basis::new(kernel, Intercept::None, self.admission, problem, session)?;
+        let basis = Basis::new(kernel, Intercept::None, self.kernel_check, problem, session)?;
         if let Some(budget) = self.budget {
             return self.within_budget(basis, budget, problem, session);
         }

@@ -2,9 +2,9 @@
 
 use crate::gram::DenseGram;
 use crate::kernel::Kernel;
-use crate::learn::admission::Admission;
 use crate::learn::class_scorer::{ClassScorer, Fold, FoldTrainer, Trained};
 use crate::learn::error::LearnError;
+use crate::learn::kernel_check::KernelCheck;
 use crate::learn::lift::Lift;
 use crate::learn::problem::Problem;
 use crate::learn::search::{Criterion, Measure, Scorer, Tunable};
@@ -23,8 +23,8 @@ impl Tunable for Perceptron {
         Self { lift: self.lift.with_kernel(kernel), ..self }
     }
 
-    fn kernel_admission(&self) -> Admission {
-        self.admission
+    fn check_of_trials(&self) -> KernelCheck {
+        self.kernel_check
     }
 
     fn scorer<'a>(

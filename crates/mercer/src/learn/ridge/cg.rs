@@ -41,7 +41,7 @@ impl Ridge {
         LearnError::check_matrix_memory(rows, "a preconditioner and vectors", needed, session)?;
         // An engine with its own memory computes values faster than it reads them.
         let stores = session.engine().memory().is_none() && StoreAs::I16.bytes(rows) <= budget - needed;
-        let admitted = self.admission.decide(kernel, samples)?;
+        let checked = self.kernel_check.decide(kernel, samples)?;
         let roots = roots(weights);
         let root_weights = roots.as_deref();
         let (single, double) = (in_single(samples), in_double(samples));
@@ -79,12 +79,12 @@ impl Ridge {
         let coarse = coarse.map(|(operator, (_, rounding))| Coarse { operator, rounding: *rounding });
         let mut report = solver.run(&CgProblem { coarse, ..tiled }, &mut state, session, &mut after)?;
         report.solver += storage_used(&state, stored.is_some());
-        report.warnings.extend(admitted.warning);
+        report.warnings.extend(checked.warning);
         let (coefficients, intercepts) = bordered_solution(state.solution(), outputs, root_weights);
         let (kernel, centres) = (kernel.clone(), samples.view().into_owned());
         let facts = Facts::new().with("iterations", report.iterations);
         let expansion =
-            Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts };
+            Expansion { kernel, domain: checked.domain, centres, shift: None, coefficients, intercepts };
         Ok(Answer { facts, ..Answer::new(expansion, report) })
     }
 

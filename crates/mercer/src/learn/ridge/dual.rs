@@ -48,7 +48,7 @@ impl Ridge {
     ) -> Result<Answer, LearnError> {
         let (targets, weights) = (problem.numbers()?, problem.weights());
         self.solver.check_memory(problem.nrows(), session)?;
-        let basis = Basis::new(kernel, self.intercept, self.admission, problem, session)?;
+        let basis = Basis::new(kernel, self.intercept, self.kernel_check, problem, session)?;
         let (centred, means) = match self.intercept {
             Intercept::Column => {
                 let (centred, means) = centred(targets, weights);

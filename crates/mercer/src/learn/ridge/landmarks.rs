@@ -29,7 +29,7 @@ impl Ridge {
     ) -> Result<Answer, LearnError> {
         let (samples, targets, weights) = (problem.samples()?, problem.numbers()?, problem.weights());
         let (lambda, solver) = self.stopping_rule()?;
-        let admitted = self.admission.decide(kernel, samples)?;
+        let checked = self.kernel_check.decide(kernel, samples)?;
         let landmarks = samples.select(&choice.choose(kernel, samples, count, session)?);
         let LandmarkFactor { factor, jitter } = LandmarkFactor::new(kernel, &landmarks, session)?;
         let total = weights.map_or(samples.nrows() as f64, |w| w.iter().sum());
@@ -71,7 +71,7 @@ impl Ridge {
             preconditioner: &preconditioner,
         };
         let (beta, mut report) = solver.solve(&problem, session)?;
-        report.warnings.extend(admitted.warning);
+        report.warnings.extend(checked.warning);
         if jitter > 0.0 {
             report.warnings.push(format!(
                 "some landmarks add nothing to the others: {jitter:.1e} was added to the diagonal of their kernel matrix"
@@ -86,7 +86,7 @@ impl Ridge {
         let (kernel, centres) = (kernel.clone(), landmarks.into_owned());
         let facts = Facts::new().with("iterations", report.iterations);
         let expansion =
-            Expansion { kernel, domain: admitted.domain, centres, shift: None, coefficients, intercepts };
+            Expansion { kernel, domain: checked.domain, centres, shift: None, coefficients, intercepts };
         Ok(Answer { facts, ..Answer::new(expansion, report) })
     }
 }

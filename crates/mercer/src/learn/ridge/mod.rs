@@ -34,10 +34,10 @@ use crate::linalg::Intercept;
 use crate::model::{Facts, Method};
 use crate::session::Session;
 
-use super::admission::Admission;
 use super::cost;
 use super::error::{KERNEL_MATRIX, LearnError};
 use super::fitted::{Answer, Fitted};
+use super::kernel_check::KernelCheck;
 use super::learner::{Learner, Requires, Shape};
 use super::lift::{Lift, Prepared};
 use super::problem::{Inputs, Problem};
@@ -97,7 +97,8 @@ pub struct Ridge {
     /// The method.
     pub solver: RidgeSolver,
     /// Whether the kernel must be proven positive semidefinite.
-    pub admission: Admission,
+    #[serde(alias = "admission")]
+    pub kernel_check: KernelCheck,
     /// Conjugate gradients: the relative residual to reach, above 0.
     #[serde(with = "crate::data::number")]
     pub tol: f64,
@@ -122,7 +123,7 @@ impl Ridge {
             lambda: vec![1.0],
             intercept: Intercept::Centred,
             solver: RidgeSolver::Auto,
-            admission: Admission::Check,
+            kernel_check: KernelCheck::Check,
             tol: 1e-3,
             max_iter: 1_000,
             rank: None,
@@ -133,7 +134,7 @@ impl Ridge {
         lift: Lift,
         intercept: Intercept,
         solver: RidgeSolver,
-        admission: Admission,
+        kernel_check: KernelCheck,
         tol: f64,
         max_iter: u64,
         rank: Option<usize>,
@@ -197,7 +198,7 @@ impl Ridge {
             return Err(LearnError::Unsupported(reason));
         }
         let (kernel, approximation) = self.approximation()?;
-        Prepared::new(kernel, approximation, self.admission, rows, session)
+        Prepared::new(kernel, approximation, self.kernel_check, rows, session)
     }
 
     /// Rejects a method that does not support approximate features.

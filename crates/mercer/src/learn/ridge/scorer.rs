@@ -3,8 +3,8 @@
 use crate::data::{AnySamples, Matrix, Samples};
 use crate::gram::{DenseGram, Resident};
 use crate::kernel::Kernel;
-use crate::learn::admission::Admission;
 use crate::learn::error::{KERNEL_MATRIX, LearnError};
+use crate::learn::kernel_check::KernelCheck;
 use crate::learn::lift::Lift;
 use crate::learn::problem::Problem;
 use crate::learn::search::{
@@ -38,8 +38,8 @@ impl Tunable for Ridge {
     }
 
     /// Kernels of approximate features are checked when the features are drawn.
-    fn kernel_admission(&self) -> Admission {
-        if matches!(self.lift, Lift::Approximate { .. }) { Admission::Assume } else { self.admission }
+    fn check_of_trials(&self) -> KernelCheck {
+        if matches!(self.lift, Lift::Approximate { .. }) { KernelCheck::Assume } else { self.kernel_check }
     }
 
     fn usual_criterion(&self) -> Criterion {

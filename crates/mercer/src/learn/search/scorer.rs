@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::kernel::{Kernel, SearchSpace};
-use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
 use crate::learn::fitted::Fitted;
+use crate::learn::kernel_check::KernelCheck;
 use crate::learn::learner::{Learner, Requires};
 use crate::learn::problem::Problem;
 use crate::session::Session;
@@ -133,8 +133,8 @@ pub trait Tunable: Learner + Clone + fmt::Debug {
     }
 
     /// Whether each kernel must be proven to be positive semidefinite before it is scored.
-    fn kernel_admission(&self) -> Admission {
-        Admission::Assume
+    fn check_of_trials(&self) -> KernelCheck {
+        KernelCheck::Assume
     }
 
     /// The default criterion.

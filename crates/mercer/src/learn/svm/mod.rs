@@ -34,11 +34,11 @@ use crate::model::{Facts, Method};
 use crate::session::Session;
 use crate::solve::svm::SvmSettings;
 
-use super::admission::{Admission, Admitted};
 use super::basis::unit_vectors;
 use super::class_weight::ClassWeight;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted};
+use super::kernel_check::{CheckedKernel, KernelCheck};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
 use super::problem::{Inputs, Problem};
@@ -97,7 +97,8 @@ pub struct Svm {
     pub probability: bool,
     /// Whether the kernel must be proven to be positive semidefinite.
     #[serde(default)]
-    pub admission: Admission,
+    #[serde(alias = "admission")]
+    pub kernel_check: KernelCheck,
     /// The settings of the solver. On approximate features `tol` bounds the relative distance of the objective from its
     /// minimum, and `max_iter` is 500 steps for each decision by default.
     #[serde(flatten)]
@@ -120,7 +121,7 @@ impl Svm {
             class_weight: ClassWeight::Uniform,
             multiclass: Multiclass::OneVsOne,
             probability: false,
-            admission: Admission::Check,
+            kernel_check: KernelCheck::Check,
             solver: SvmSettings::default(),
         }
     }
@@ -135,7 +136,7 @@ impl Svm {
         class_weight: ClassWeight,
         multiclass: Multiclass,
         probability: bool,
-        admission: Admission,
+        kernel_check: KernelCheck,
         solver: SvmSettings,
     }
 
@@ -193,7 +194,7 @@ impl Svm {
         let samples = problem.samples()?;
         let kernel = self.kernel()?.resolve_auto(&session.scales(samples))?;
         kernel.check_columns(samples.ncols())?;
-        let Admitted { domain, warning } = self.admission.decide(&kernel, samples)?;
+        let CheckedKernel { domain, warning } = self.kernel_check.decide(&kernel, samples)?;
         let resident = session.load(samples)?;
         let training = Training::new(&*resident, &kernel)?;
         let machines = self.on_training(&training, kernel, problem, session)?;

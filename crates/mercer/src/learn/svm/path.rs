@@ -32,7 +32,7 @@ impl Svm {
         let samples = problem.samples()?;
         let kernel = self.kernel()?;
         kernel.check_columns(samples.ncols())?;
-        let admitted = self.admission.decide(kernel, samples)?;
+        let found = self.kernel_check.decide(kernel, samples)?;
         let resident = session.load(samples)?;
         let training = Training::new(&*resident, kernel)?;
         if !matches!(self.machine, Machine::Svc { .. }) {
@@ -40,8 +40,8 @@ impl Svm {
         }
         let along =
             self.along(cs, &training, Labels::of(problem, &self.machine)?, session)?.pairs_along(cs)?;
-        let warnings: Vec<String> = admitted.warning.into_iter().collect();
-        let checked = |machines| Machines { domain: admitted.domain, warnings: warnings.clone(), ..machines };
+        let warnings: Vec<String> = found.warning.into_iter().collect();
+        let checked = |machines| Machines { domain: found.domain, warnings: warnings.clone(), ..machines };
         Ok(along.into_iter().map(checked).collect())
     }
 

@@ -89,7 +89,7 @@ impl Svm {
             counted: Counted::Rows,
             tol: self.solver.tol,
             max_iter: self.solver.max_iter.unwrap_or(MAX_STEPS) as usize,
-            admission: self.admission,
+            kernel_check: self.kernel_check,
         })
     }
 }

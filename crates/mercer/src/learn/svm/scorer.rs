@@ -3,8 +3,8 @@
 use crate::data::Matrix;
 use crate::gram::{Gram, Resident};
 use crate::kernel::{Kernel, SearchSpace};
-use crate::learn::admission::Admission;
 use crate::learn::error::LearnError;
+use crate::learn::kernel_check::KernelCheck;
 use crate::learn::learner::{Learner, Requires};
 use crate::learn::lift::Lift;
 use crate::learn::problem::{Inputs, Problem};
@@ -69,8 +69,8 @@ impl Tunable for Svm {
         Criterion::Folds(5)
     }
 
-    fn kernel_admission(&self) -> Admission {
-        self.admission
+    fn check_of_trials(&self) -> KernelCheck {
+        self.kernel_check
     }
 
     fn scorer<'a>(

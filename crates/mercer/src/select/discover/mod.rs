@@ -14,7 +14,7 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::AnySamples;
-use crate::learn::{Admission, Fitted, Gp, LearnError, Learner, Learnt, Problem};
+use crate::learn::{Fitted, Gp, KernelCheck, LearnError, Learner, Learnt, Problem};
 use crate::session::Session;
 use crate::watch::{Unwatched, Watch};
 
@@ -339,7 +339,7 @@ impl Trial<'_> {
             .parse()
             .map_err(|_| LearnError::Unsupported("the formula is larger than a kernel may be"))?;
         // A sum of products of kernels is one.
-        Ok(self.gp.clone().kernel(kernel).variance(false).max_iter(STEPS).admission(Admission::Assume))
+        Ok(self.gp.clone().kernel(kernel).variance(false).max_iter(STEPS).kernel_check(KernelCheck::Assume))
     }
 
     /// Starts each new period at the value of the greatest likelihood: the likelihood has many maxima in a period.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::data::AnySamples;
 use crate::gram::GramError;
 use crate::kernel::{Kernel, ResolveError};
-use crate::learn::cost::{self, Cost, Size, Task, Way};
+use crate::learn::cost::{self, Algorithm, Cost, Size, Task};
 use crate::real::Precision;
 use crate::session::Session;
 use crate::solve::MIXED_LIMIT;
@@ -41,7 +41,8 @@ pub struct Stage {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
     /// The algorithm.
-    pub way: Way,
+    #[serde(rename = "way")]
+    pub algorithm: Algorithm,
     /// The parts of its time.
     pub stages: Vec<Stage>,
     /// Its peak memory in bytes.
@@ -66,8 +67,8 @@ impl Candidate {
             }
             stages.push(Stage { name, seconds });
         }
-        let (way, remark) = (cost.way, cost.remark);
-        Ok(Self { way, stages, memory, fits: memory <= budget, possible: true, remark })
+        let (algorithm, remark) = (cost.algorithm, cost.remark);
+        Ok(Self { algorithm, stages, memory, fits: memory <= budget, possible: true, remark })
     }
 
     /// Decides whether a single-precision factor can be refined at this λ.
@@ -197,9 +198,9 @@ impl Plan {
             _ => session.memory(),
         };
         let mut candidates = Vec::new();
-        for cost in task.ways(shape, calibration.has_random_features(), budget) {
+        for cost in task.costs(shape, calibration.has_random_features(), budget) {
             let mut candidate = Candidate::new(cost, budget, &mut calibration)?;
-            if let (Task::Ridge { lambda, .. }, Way::DualMixed) = (task, candidate.way) {
+            if let (Task::Ridge { lambda, .. }, Algorithm::DualMixed) = (task, candidate.algorithm) {
                 candidate.judge(lambda, rows, &calibration)?;
             }
             candidates.push(candidate);
@@ -207,18 +208,18 @@ impl Plan {
         let calibration_seconds = clock.elapsed().as_secs_f64();
         // They come in the order in which the work itself would try them. If nothing fits, the one that needs the least
         // memory.
-        let usable = |way: &Candidate| way.fits && way.possible;
+        let usable = |c: &Candidate| c.fits && c.possible;
         let first = match task {
             // An approximate method is selected only if the exact one would take very long.
             Task::Ridge { .. } => {
-                let soon = candidates.iter().position(|way| usable(way) && way.seconds() <= PATIENCE);
+                let soon = candidates.iter().position(|c| usable(c) && c.seconds() <= PATIENCE);
                 let quickest = (0..candidates.len()).filter(|&i| usable(&candidates[i]));
                 soon.or(quickest.min_by(|&i, &j| candidates[i].seconds().total_cmp(&candidates[j].seconds())))
             }
             // The learner's own choice, which counts operations and does not use measured times.
             Task::GaussianProcess { evaluations } => {
-                let way = cost::gp_way(shape, evaluations, budget);
-                candidates.iter().position(|candidate| candidate.way == way)
+                let algorithm = cost::gp_algorithm(shape, evaluations, budget);
+                candidates.iter().position(|candidate| candidate.algorithm == algorithm)
             }
             _ => candidates.iter().position(usable),
         };

@@ -1,6 +1,6 @@
 //! The reasons for a choice, in sentences.
 
-use crate::learn::cost::{GP_CG_WEIGHT, GP_PATIENCE, Size, Task, Way};
+use crate::learn::cost::{Algorithm, GP_CG_WEIGHT, GP_PATIENCE, Size, Task};
 use crate::memory::human;
 
 use super::Candidate;
@@ -17,30 +17,33 @@ pub(super) fn reasons(
     let all = || std::iter::once(chosen).chain(others);
     let rows = people_count(shape.rows as u64);
     // The largest kernel matrix that is looked at says most about the budget.
-    let without = |way| is_large(way) || matches!(way, Way::Primal { .. } | Way::Tiled | Way::Search);
-    let matrix = all().filter(|c| !without(c.way)).max_by_key(|c| c.memory);
-    if let Some(way) = matrix {
-        let (needed, allowed) = (human(way.memory), human(budget));
-        let share = if way.fits { " of" } else { ", more than" };
+    let without = |algorithm| {
+        is_large(algorithm)
+            || matches!(algorithm, Algorithm::Primal { .. } | Algorithm::Tiled | Algorithm::Search)
+    };
+    let matrix = all().filter(|c| !without(c.algorithm)).max_by_key(|c| c.memory);
+    if let Some(largest) = matrix {
+        let (needed, allowed) = (human(largest.memory), human(budget));
+        let share = if largest.fits { " of" } else { ", more than" };
         reasons.push(format!(
             "n = {rows}: with the kernel matrix it takes {needed}{share} the {allowed} allowed"
         ));
     }
-    for way in all() {
-        if let Way::Primal { features } = way.way
-            && let Some(sentence) = primal_against_dual(features, shape.rows as u64, way, all())
+    for each in all() {
+        if let Algorithm::Primal { features } = each.algorithm
+            && let Some(sentence) = primal_against_dual(features, shape.rows as u64, each, all())
         {
             reasons.push(sentence);
         }
         // Methods without a kernel matrix are compared only if the matrix exceeds the memory or the time.
-        let large = is_large(way.way);
-        if !large || is_large(chosen.way) || !chosen.fits {
-            reasons.extend(way.remark.clone());
+        let large = is_large(each.algorithm);
+        if !large || is_large(chosen.algorithm) || !chosen.fits {
+            reasons.extend(each.remark.clone());
         }
     }
-    if let Some(exact) =
-        all().find(|c| c.possible && c.fits && matches!(c.way, Way::DualDouble | Way::DualMixed))
-        && is_large(chosen.way)
+    if let Some(exact) = all()
+        .find(|c| c.possible && c.fits && matches!(c.algorithm, Algorithm::DualDouble | Algorithm::DualMixed))
+        && is_large(chosen.algorithm)
     {
         reasons.push(format!("the exact solution would take {}", people_seconds(exact.seconds())));
     }
@@ -51,7 +54,7 @@ pub(super) fn reasons(
              it fits into memory, then conjugate gradients, whose multiply-adds take {GP_CG_WEIGHT} times as long, then inducing points"
         ));
     }
-    if let (Task::Lms { .. }, Way::Tiled) = (task, chosen.way) {
+    if let (Task::Lms { .. }, Algorithm::Tiled) = (task, chosen.algorithm) {
         reasons.push("every epoch recomputes the kernel values, since they do not fit into memory".into());
     }
     if let Task::Perceptron { .. } = task {
@@ -68,8 +71,11 @@ pub(super) fn reasons(
 }
 
 /// Whether the algorithm is one for problems too large for a kernel matrix.
-fn is_large(way: Way) -> bool {
-    matches!(way, Way::ConjugateGradients | Way::RandomFeatures { .. } | Way::Landmarks { .. })
+fn is_large(algorithm: Algorithm) -> bool {
+    matches!(
+        algorithm,
+        Algorithm::ConjugateGradients | Algorithm::RandomFeatures { .. } | Algorithm::Landmarks { .. }
+    )
 }
 
 /// "features 165 < rows 20,000: primal is 900× cheaper".
@@ -80,7 +86,7 @@ fn primal_against_dual<'a>(
     all: impl Iterator<Item = &'a Candidate>,
 ) -> Option<String> {
     let dual = all
-        .filter(|c| c.possible && matches!(c.way, Way::DualDouble | Way::DualMixed))
+        .filter(|c| c.possible && matches!(c.algorithm, Algorithm::DualDouble | Algorithm::DualMixed))
         .map(Candidate::seconds)
         .min_by(f64::total_cmp)?;
     let (cheaper, dearer, ratio) = if primal.seconds() < dual {

@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::memory::human;
 
-use crate::learn::cost::{Task, Way};
+use crate::learn::cost::{Algorithm, Task};
 
-use super::{Candidate, Plan};
+use super::Plan;
 
 /// A count with thousands separators: `20,000`.
 #[must_use]
@@ -36,7 +36,7 @@ pub fn people_seconds(seconds: f64) -> String {
     if value < 9.95 { format!("{value:.1} {unit}") } else { format!("{value:.0} {unit}") }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DualDouble => f.write_str("dual, double-precision factor"),
@@ -91,25 +91,24 @@ impl fmt::Display for Plan {
         let (rows, columns) = (count(self.shape.rows), count(self.shape.columns));
         writeln!(f, "{}: n = {rows}, d = {columns}, {}", self.task, self.kernel)?;
         writeln!(f)?;
-        let ways: Vec<&Candidate> = std::iter::once(&self.chosen).chain(&self.alternatives).collect();
-        let lines: Vec<[String; 4]> = ways
-            .iter()
-            .map(|way| {
-                let note = match (way.possible, way.fits) {
+        let lines: Vec<[String; 4]> = std::iter::once(&self.chosen)
+            .chain(&self.alternatives)
+            .map(|c| {
+                let note = match (c.possible, c.fits) {
                     (false, _) => "not exact enough",
                     (_, false) => "over the budget",
                     _ => "",
                 };
-                [way.way.to_string(), people_seconds(way.seconds()), human(way.memory), note.to_owned()]
+                [c.algorithm.to_string(), people_seconds(c.seconds()), human(c.memory), note.to_owned()]
             })
             .collect();
         let width = |c: usize| lines.iter().map(|line| line[c].chars().count()).max().unwrap_or(0);
-        let (way, time, memory) = (width(0), width(1).max(4), width(2).max(6));
-        writeln!(f, "  {:<way$}  {:>time$}  {:>memory$}", "", "time", "memory")?;
+        let (name, time, memory) = (width(0), width(1).max(4), width(2).max(6));
+        writeln!(f, "  {:<name$}  {:>time$}  {:>memory$}", "", "time", "memory")?;
         for (place, line) in lines.iter().enumerate() {
             let mark = if place == 0 { '>' } else { ' ' };
             let text =
-                format!("{mark} {:<way$}  {:>time$}  {:>memory$}  {}", line[0], line[1], line[2], line[3]);
+                format!("{mark} {:<name$}  {:>time$}  {:>memory$}  {}", line[0], line[1], line[2], line[3]);
             writeln!(f, "{}", text.trim_end())?;
         }
         writeln!(f)?;

@@ -24,7 +24,7 @@ const KEPT: usize = 1_000;
 /// Whether a learner requires a proof that its kernel is positive semidefinite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Admission {
+pub enum KernelCheck {
     /// Yes: a refuted kernel is an error, an undecided one a warning.
     #[default]
     Check,
@@ -34,21 +34,21 @@ pub enum Admission {
 
 /// A kernel that passed the check.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Admitted {
+pub struct CheckedKernel {
     /// The domain on which it is proven to be positive semidefinite; `None` if that was assumed or is undecided.
     pub domain: Option<Domain>,
     /// A warning for the user.
     pub warning: Option<String>,
 }
 
-impl Admission {
+impl KernelCheck {
     /// Decides whether `kernel` may be trained with on `samples`.
     ///
     /// # Errors
     /// [`LearnError::NotAKernel`] if it is refuted on the narrowest domain that holds the samples.
-    pub fn decide(self, kernel: &Kernel, samples: &AnySamples<'_>) -> Result<Admitted, LearnError> {
+    pub fn decide(self, kernel: &Kernel, samples: &AnySamples<'_>) -> Result<CheckedKernel, LearnError> {
         if self == Self::Assume {
-            return Ok(Admitted { domain: None, warning: None });
+            return Ok(CheckedKernel { domain: None, warning: None });
         }
         let dim = Dim::Exactly(samples.ncols());
         // The samples are examined only if the kernel is not proven everywhere.
@@ -57,7 +57,7 @@ impl Admission {
         for domain in std::iter::once(Domain::All).chain(narrower) {
             let verdict = check(kernel, dim, domain);
             if matches!(verdict, Verdict::Proven(_)) {
-                return Ok(Admitted { domain: Some(domain), warning: None });
+                return Ok(CheckedKernel { domain: Some(domain), warning: None });
             }
             narrowest = Some((domain, verdict));
         }
@@ -69,7 +69,7 @@ impl Admission {
                     refutation: verdict.to_string(),
                 })
             }
-            _ => Ok(Admitted {
+            _ => Ok(CheckedKernel {
                 domain: None,
                 warning: Some(format!(
                     "whether {kernel} is positive semidefinite on these samples is undecided; results may be meaningless"
@@ -79,7 +79,7 @@ impl Admission {
     }
 }
 
-impl Admitted {
+impl CheckedKernel {
     /// The verdict on the kernel with the values that its unknowns have learnt: an open question is asked again. A refutation is then a
     /// warning, since the kernel matrix of the samples had a factor.
     #[must_use]
@@ -87,7 +87,7 @@ impl Admitted {
         if self.warning.is_none() {
             return self;
         }
-        Admission::Check.decide(kernel, samples).unwrap_or_else(|error| Self {
+        KernelCheck::Check.decide(kernel, samples).unwrap_or_else(|error| Self {
             domain: None,
             warning: Some(format!("with the values learnt, {error}; give each ? a range, ?lo..hi")),
         })

@@ -12,7 +12,7 @@ use super::{STEPS_ON_TILES, Size, Task};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "name")]
 #[non_exhaustive]
-pub enum Way {
+pub enum Algorithm {
     /// On the kernel matrix, with a Cholesky factor in double precision.
     DualDouble,
     /// On the kernel matrix, with a Cholesky factor in single precision, refined to the double-precision answer.
@@ -84,7 +84,7 @@ pub type Stage = (&'static str, Vec<(f64, Operation)>);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// The algorithm.
-    pub way: Way,
+    pub algorithm: Algorithm,
     /// The parts of the work.
     pub stages: Vec<Stage>,
     /// Peak memory in bytes.
@@ -94,8 +94,8 @@ pub struct Cost {
 }
 
 impl Cost {
-    fn new(way: Way, bytes: f64, stages: Vec<Stage>) -> Self {
-        Self { way, stages, bytes, remark: None }
+    fn new(algorithm: Algorithm, bytes: f64, stages: Vec<Stage>) -> Self {
+        Self { algorithm, stages, bytes, remark: None }
     }
 
     fn remark(self, remark: impl Into<String>) -> Self {
@@ -134,7 +134,7 @@ impl Task {
     /// Every algorithm for the task, in order of preference. `random_features` says whether the kernel has random
     /// features, `budget` how many bytes may be used.
     #[must_use]
-    pub fn ways(&self, size: Size, random_features: bool, budget: u64) -> Vec<Cost> {
+    pub fn costs(&self, size: Size, random_features: bool, budget: u64) -> Vec<Cost> {
         let work = Work { size, n: size.rows as f64, samples: samples_bytes(size) };
         match *self {
             Self::Gram => vec![work.gram()],
@@ -150,13 +150,13 @@ impl Task {
             }
             Self::SupportVectors => work.support_vectors(),
             Self::Predict { queries } => {
-                vec![work.for_queries(queries, Way::Tiled, ("kernel values", Cross(size.targets)))]
+                vec![work.for_queries(queries, Algorithm::Tiled, ("kernel values", Cross(size.targets)))]
             }
             Self::Smoother { queries } => {
-                vec![work.for_queries(queries, Way::Tiled, ("weights", Smooth(size.targets)))]
+                vec![work.for_queries(queries, Algorithm::Tiled, ("weights", Smooth(size.targets)))]
             }
             Self::Neighbours { queries, k } => {
-                vec![work.for_queries(queries, Way::Search, ("distances", Nearest(k)))]
+                vec![work.for_queries(queries, Algorithm::Search, ("distances", Nearest(k)))]
             }
         }
     }
@@ -189,11 +189,11 @@ impl Work {
     fn gram(self) -> Cost {
         let Size { dtype, .. } = self.size;
         let bytes = self.n * self.n * dtype.bytes() as f64;
-        Cost::new(Way::Stored, bytes + self.samples, vec![("kernel matrix", self.filling(dtype))])
+        Cost::new(Algorithm::Stored, bytes + self.samples, vec![("kernel matrix", self.filling(dtype))])
     }
 
     /// n²/2 kernel values, n³/3 multiply-adds, and a few products with the matrix to solve or refine.
-    fn dual(self, way: Way, dtype: Precision, (last, products): (&'static str, f64)) -> Cost {
+    fn dual(self, algorithm: Algorithm, dtype: Precision, (last, products): (&'static str, f64)) -> Cost {
         let (n, bytes) = (self.n, self.n * self.n * dtype.bytes() as f64);
         // An intercept is one more right-hand side.
         let product =
@@ -203,7 +203,7 @@ impl Work {
             ("Cholesky factor", vec![(1.0, Factor(dtype, n))]),
             (last, product),
         ];
-        Cost::new(way, bytes + self.samples, stages)
+        Cost::new(algorithm, bytes + self.samples, stages)
     }
 
     /// In the order of exactness.
@@ -231,7 +231,7 @@ impl Work {
             ("inverses", vec![(evaluations * 2.0 * n * n * n / 3.0, Product(Precision::Double))]),
             self.derivatives(evaluations, self.triangle()),
         ];
-        Cost::new(Way::DualDouble, super::gp_exact_bytes(self.size.rows) as f64 + self.samples, stages)
+        Cost::new(Algorithm::DualDouble, super::gp_exact_bytes(self.size.rows) as f64 + self.samples, stages)
     }
 
     /// For each evaluation a preconditioner, and products with the matrix for the targets and the probes in every step.
@@ -260,7 +260,7 @@ impl Work {
             self.derivatives(evaluations, self.triangle()),
         ];
         let bytes = if stores { bytes + matrix } else { bytes };
-        Cost::new(Way::ConjugateGradients, bytes, stages).remark(format!(
+        Cost::new(Algorithm::ConjugateGradients, bytes, stages).remark(format!(
             "conjugate gradients (--solver cg) are the same process {} its matrix; the determinant in its likelihood is estimated from {} \
              random probes, and its variance is from {k} sums of the targets",
             if stores { "without a factor of" } else { "without" },
@@ -278,7 +278,7 @@ impl Work {
             self.derivatives(evaluations, n * m),
         ];
         let bytes = super::gp_inducing_bytes(points) as f64 + self.samples;
-        Cost::new(Way::Landmarks { landmarks: points as u64 }, bytes, stages).remark(format!(
+        Cost::new(Algorithm::Landmarks { landmarks: points as u64 }, bytes, stages).remark(format!(
             "{points} inducing points (--approx nystrom:{points}) maximise a lower bound of the likelihood, and approximate the \
              exact process well if the function is smooth at their distance"
         ))
@@ -293,30 +293,30 @@ impl Work {
             ("Cholesky factor", vec![(1.0, Factor(Precision::Double, d))]),
         ];
         let bytes = normal_equations_bytes(self.size.rows, features, 1) as f64 + self.samples;
-        Cost::new(Way::Primal { features }, bytes, stages)
+        Cost::new(Algorithm::Primal { features }, bytes, stages)
     }
 
     fn ridge(self, lambda: f64, features: Option<u64>, random_features: bool, budget: f64) -> Vec<Cost> {
         let Size { rows, columns, .. } = self.size;
-        let mut ways = Vec::new();
+        let mut costs = Vec::new();
         if rows >= MIXED_FROM && lambda > 0.0 {
-            ways.push(self.dual(Way::DualMixed, Precision::Single, ("refining", REFINEMENTS)));
+            costs.push(self.dual(Algorithm::DualMixed, Precision::Single, ("refining", REFINEMENTS)));
         }
-        ways.push(self.dual(Way::DualDouble, Precision::Double, ("solving", 2.0)));
+        costs.push(self.dual(Algorithm::DualDouble, Precision::Double, ("solving", 2.0)));
         if let Some(features) = features {
             let cheaper = super::primal_ridge(rows, features) < super::dual_ridge(rows, columns);
-            ways.insert(if cheaper { 0 } else { ways.len() }, self.primal(features));
+            costs.insert(if cheaper { 0 } else { costs.len() }, self.primal(features));
         }
         if rows >= LARGE {
             if lambda > 0.0 {
-                ways.push(self.conjugate_gradients(lambda, budget));
+                costs.push(self.conjugate_gradients(lambda, budget));
             }
             if random_features {
-                ways.push(self.random_features());
+                costs.push(self.random_features());
             }
-            ways.push(self.landmarks());
+            costs.push(self.landmarks());
         }
-        ways
+        costs
     }
 
     fn conjugate_gradients(self, lambda: f64, budget: f64) -> Cost {
@@ -335,7 +335,7 @@ impl Work {
         let products = vec![(on_tiles * self.triangle(), apply), ((steps - on_tiles) * matrix, Read)];
         stages.push(("estimated number of steps", products));
         let bytes = if stores { bytes + matrix } else { bytes };
-        Cost::new(Way::ConjugateGradients, bytes, stages).remark(format!(
+        Cost::new(Algorithm::ConjugateGradients, bytes, stages).remark(format!(
             "conjugate gradients (--solver cg) solve the same problem {}, in about {steps:.0} steps",
             if stores { "with its matrix in 16 bits" } else { "without its matrix" }
         ))
@@ -355,7 +355,7 @@ impl Work {
             ("sums", vec![(n * d * d, Product(dtype))]),
             ("Cholesky factor", vec![(1.0, Factor(dtype, d))]),
         ];
-        Cost::new(Way::RandomFeatures { features: features as u64 }, bytes, stages).remark(format!(
+        Cost::new(Algorithm::RandomFeatures { features: features as u64 }, bytes, stages).remark(format!(
             "{features} random features (--approx fourier:{features}) hold no rows: the file may be larger than memory"
         ))
     }
@@ -370,7 +370,7 @@ impl Work {
             ("sums", vec![(n * m * m, Product(dtype))]),
             ("Cholesky factor", vec![(1.0, Factor(dtype, m))]),
         ];
-        Cost::new(Way::Landmarks { landmarks: landmarks as u64 }, bytes, stages).remark(format!(
+        Cost::new(Algorithm::Landmarks { landmarks: landmarks as u64 }, bytes, stages).remark(format!(
             "{landmarks} landmarks (--approx nystrom:{landmarks}) suit every kernel, smooth ones and few columns best"
         ))
     }
@@ -381,7 +381,7 @@ impl Work {
         let passes = 2.0 * (epochs as f64 + BESIDE_EPOCHS);
         let stages =
             vec![("features", vec![(bytes, Touch), (bytes, Read)]), ("epochs", vec![(passes * bytes, Read)])];
-        Cost::new(Way::Primal { features }, bytes + self.samples, stages)
+        Cost::new(Algorithm::Primal { features }, bytes + self.samples, stages)
     }
 
     fn lms(self, epochs: f64, stochastic: bool) -> Vec<Cost> {
@@ -405,8 +405,8 @@ impl Work {
             vec![("step and check", vec![(beside * self.triangle(), Apply(targets))]), ("epochs", tiled)];
         let sums = 33.0 * 8.0 * n * targets as f64;
         vec![
-            Cost::new(Way::Stored, matrix + self.samples, on_matrix),
-            Cost::new(Way::Tiled, self.samples + sums, on_tiles),
+            Cost::new(Algorithm::Stored, matrix + self.samples, on_matrix),
+            Cost::new(Algorithm::Tiled, self.samples + sums, on_tiles),
         ]
     }
 
@@ -421,7 +421,10 @@ impl Work {
             ("Newton steps", vec![(products * bytes * outputs as f64, Read)]),
         ];
         let tiled = vec![("Newton steps", vec![(products * self.triangle(), Apply(outputs))])];
-        vec![Cost::new(Way::Stored, bytes + self.samples, stored), Cost::new(Way::Tiled, self.samples, tiled)]
+        vec![
+            Cost::new(Algorithm::Stored, bytes + self.samples, stored),
+            Cost::new(Algorithm::Tiled, self.samples, tiled),
+        ]
     }
 
     /// At most one row of the kernel matrix for each sample, if all are cached; a mistake adds one to all decisions.
@@ -430,11 +433,11 @@ impl Work {
         let n = self.n;
         let mistakes = 0.5 * n * epochs;
         let updates = vec![(mistakes * 8.0 * n * self.size.targets as f64, Read)];
-        let way = |way, bytes, rows: f64| {
+        let cost = |algorithm, bytes, rows: f64| {
             let rows = ("rows of the kernel matrix", vec![(rows * n, Cross(1))]);
-            Cost::new(way, bytes + self.samples, vec![rows, ("mistakes", updates.clone())])
+            Cost::new(algorithm, bytes + self.samples, vec![rows, ("mistakes", updates.clone())])
         };
-        vec![way(Way::Stored, 8.0 * n * n, n), way(Way::Tiled, 0.0, mistakes)]
+        vec![cost(Algorithm::Stored, 8.0 * n * n, n), cost(Algorithm::Tiled, 0.0, mistakes)]
     }
 
     fn tune_ridge(self, kernels: f64, lambdas: f64) -> Vec<Cost> {
@@ -452,30 +455,35 @@ impl Work {
             // The diagonal of the inverse takes twice the work of the factor.
             ("leave-one-out", vec![(2.0 * fits, Factor(Precision::Double, n))]),
         ];
-        vec![Cost::new(Way::Path, bytes, path), Cost::new(Way::Grid, bytes, grid)]
+        vec![Cost::new(Algorithm::Path, bytes, path), Cost::new(Algorithm::Grid, bytes, grid)]
     }
 
     /// n² kernel values in single precision if every row becomes a support vector, and a read of a row for each step of
     /// two variables.
     fn support_vectors(self) -> Vec<Cost> {
         let (n, values) = (self.n, self.n * self.n);
-        let way = |way, bytes, times: f64| {
+        let cost = |algorithm, bytes, times: f64| {
             let rows = ("kernel rows", vec![(times * values, Fill(Precision::Single))]);
             let steps = ("steps", vec![(SVM_STEPS * values * 4.0, Read)]);
-            Cost::new(way, bytes + self.samples, vec![rows, steps])
+            Cost::new(algorithm, bytes + self.samples, vec![rows, steps])
         };
-        let kept = way(Way::Stored, 4.0 * values, 1.0).remark(
+        let kept = cost(Algorithm::Stored, 4.0 * values, 1.0).remark(
             "the number of support vectors is not known in advance: these times assume that every row becomes one. Data with \
              little noise give few; a large C on noisy data takes several times as many steps",
         );
         // The gradient, the variables and their bounds, and a block of rows.
-        vec![kept, way(Way::Tiled, 64.0 * n + 4.0 * 512.0 * n, AGAIN)]
+        vec![kept, cost(Algorithm::Tiled, 64.0 * n + 4.0 * 512.0 * n, AGAIN)]
     }
 
     /// One operation for every pair of a query and a sample, in tiles.
-    fn for_queries(self, queries: usize, way: Way, (name, pair): (&'static str, Operation)) -> Cost {
+    fn for_queries(
+        self,
+        queries: usize,
+        algorithm: Algorithm,
+        (name, pair): (&'static str, Operation),
+    ) -> Cost {
         let m = queries as f64;
         let bytes = self.samples * (1.0 + m / self.n) + 8.0 * m * self.size.targets as f64;
-        Cost::new(way, bytes, vec![(name, vec![(m * self.n, pair)])])
+        Cost::new(algorithm, bytes, vec![(name, vec![(m * self.n, pair)])])
     }
 }
