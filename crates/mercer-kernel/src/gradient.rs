@@ -92,7 +92,8 @@ fn slope(function: Function, a: &Expr) -> Option<Expr> {
         }
         Function::Sinh => of(Function::Cosh),
         Function::Cosh => of(Function::Sinh),
-        Function::Tanh => square(of(Function::Tanh)).scaled(-1.0).plus(1.0),
+        // 1 − tanh² has no digits where tanh is near ±1.
+        Function::Tanh => of(Function::Cosh).power(-2.0),
         Function::Sqrt => over(one, above_zero(of(Function::Sqrt)).scaled(2.0)),
         Function::Abs => over(a.clone(), above_zero(of(Function::Abs))),
         Function::Asin => over(one, square(a.clone()).scaled(-1.0).plus(1.0).call(Function::Sqrt)),

@@ -65,11 +65,12 @@ impl Family for Sigmoid {
         Form::call(Fun::Tanh, vec![inner], space)
     }
 
-    /// (1 − k²)·γ⟨x,z⟩ for log γ and (1 − k²)·c for log c.
+    /// With b = γ⟨x,z⟩ + c: γ⟨x,z⟩/cosh² b for log γ and c/cosh² b for log c.
     fn derivative(&self, named: &Named, slot: usize, _: Option<usize>, _: usize) -> Option<Expr> {
-        let slope = Expr::Named(named.clone()).power(2.0).scaled(-1.0).plus(1.0);
-        let inner = if slot == 0 { Expr::Dot } else { Expr::Number(1.0) };
-        Some(product([slope, inner.scaled(named.number(slot).ok()?)]))
+        let (gamma, c) = (named.number(0).ok()?, named.number(1).ok()?);
+        let gamma_dot = Expr::Dot.scaled(gamma);
+        let slope = gamma_dot.clone().plus(c).call(Function::Cosh).power(-2.0);
+        Some(product([slope, if slot == 0 { gamma_dot } else { Expr::Number(c) }]))
     }
 
     fn range(&self, _: &Written, _: &Space) -> Option<(f64, f64)> {

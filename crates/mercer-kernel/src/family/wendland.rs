@@ -135,7 +135,9 @@ impl Family for Wendland {
         Some(match k {
             0.0 => {
                 let quotient = Expr::Div(Box::new(share), Box::new(above_zero(r)));
-                product([inside.power(l - 1.0), quotient]).scaled(l)
+                // (1−r)^(ℓ−1) as a quotient, which is 0 outside of the support for ℓ = 1 too.
+                let power = Expr::Div(Box::new(inside.clone().power(l)), Box::new(above_zero(inside)));
+                product([power, quotient]).scaled(l)
             }
             1.0 => product([inside.power(l), share]).scaled((l + 1.0) * (l + 2.0)),
             _ => {
