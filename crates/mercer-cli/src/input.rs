@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mercer::data::{
     self, Classes, DataError, Dataset, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Scaling, Schema,
-    Source, SurveyOptions, Target, TargetValues, TrainingChunks,
+    Source, Target, TargetValues, TrainingChunks,
 };
 use mercer::design::Approximation;
 use mercer::gram::DenseGram;
@@ -12,14 +12,13 @@ use mercer::kernel::family::periodic::PERIODIC;
 use mercer::kernel::{Expr, Value};
 use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Fitted, Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
-use mercer::model::{Facts, Method, Predictor};
+use mercer::model::{Errors, Facts, Method, Predictor, Score};
 use mercer::select::{Choose, Chosen, Open};
 use mercer::session::Session;
 
 use crate::args;
 use crate::failure::Failure;
 use crate::output;
-use crate::score::{Errors, Score};
 
 /// The result of a fit without some of the rows.
 pub struct HeldOut {
@@ -364,9 +363,8 @@ pub fn passes(
     if schema.targets.is_empty() {
         return Err(missing_target(&data.display().to_string(), &schema.feature_names()));
     }
-    let (scale, sample) = (input.scale.unwrap_or(ScaleMethod::Standard), lift.sample_rows());
-    let options = SurveyOptions { scale, sample, seed: session.seed(), held_out };
-    let passes = FilePasses::new(chunks, &options, session)?;
+    let scale = input.scale.unwrap_or(ScaleMethod::Standard);
+    let passes = FilePasses::new(chunks, &lift.survey(scale, held_out, session), session)?;
     let rows = passes.survey().rows;
     if passes.survey().held_out.count() == 0 && rows as f64 * held_out >= 1.0 {
         return Err(too_few_rows_left(held_out, rows as usize));

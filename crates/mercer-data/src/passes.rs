@@ -1,4 +1,5 @@
-//! Training files read in passes: first a survey, then chunks of scaled rows in any number of passes.
+//! Training files read in passes: first a survey, then chunks of scaled rows in any number of passes. Rows that fit the
+//! memory are read once.
 
 use super::content::Content;
 use super::dataset::Dataset;
@@ -23,7 +24,7 @@ pub enum PassError {
     Stopped(#[from] Stopped),
 }
 
-/// Scaled rows with numeric targets that can be read any number of times without being stored in memory.
+/// Scaled rows with numeric targets that can be read any number of times, whether or not they fit in memory.
 pub trait Passes: Sync {
     /// The survey of the first pass.
     fn survey(&self) -> &Survey;
@@ -31,6 +32,11 @@ pub trait Passes: Sync {
     /// The schema of the file; `None` for rows that are not from a file.
     fn schema(&self) -> Option<&Schema> {
         None
+    }
+
+    /// The bytes of memory that the rows take; 0 if every pass reads them again.
+    fn bytes_held(&self) -> u64 {
+        0
     }
 
     /// Calls `visit` with every chunk, in the order of the rows.
@@ -107,6 +113,8 @@ pub struct SurveyOptions {
     pub seed: u64,
     /// The fraction of the rows to hold out.
     pub held_out: f64,
+    /// The most bytes of rows to hold in memory: if all rows take no more, the file is read once.
+    pub memory: u64,
 }
 
 /// A training file in passes.
@@ -115,6 +123,23 @@ pub struct FilePasses {
     file: TrainingFile,
     survey: Survey,
     notes: Vec<String>,
+    /// All rows, if they fit the memory.
+    rows: Option<HeldChunks>,
+}
+
+/// All chunks of a file, and the bytes of memory that they take.
+#[derive(Debug, Default)]
+struct HeldChunks {
+    chunks: Vec<Chunk>,
+    bytes: u64,
+}
+
+impl HeldChunks {
+    fn scaled(self, scaling: &Scaling) -> Result<Self, DataError> {
+        let scale = |chunk: Chunk| Ok(Chunk { samples: scaling.apply(chunk.samples)?, ..chunk });
+        let chunks = self.chunks.into_iter().map(scale).collect::<Result<_, DataError>>()?;
+        Ok(Self { chunks, bytes: self.bytes })
+    }
 }
 
 impl FilePasses {
@@ -133,27 +158,36 @@ impl FilePasses {
         let mut sample_targets = RowSample::new(options.sample, options.seed);
         let mut scaling = ScalingSums::new(options.scale);
         let mut content = Content::default();
+        let mut rows = Some(HeldChunks::default());
         watch.begin("first pass", 0);
         chunks.for_each::<PassError>(|chunk| {
             watch.check()?;
             scaling.add(&chunk.features)?;
-            let targets = targets(&chunk);
-            sample_targets.add(&numbered(sample.seen(), &targets)?);
+            let (first, targets) = (sample.seen(), targets(&chunk));
+            sample_targets.add(&numbered(first, &targets)?);
             sample.add(&chunk.features);
             content.add_samples(&chunk.features);
             content.add(targets.entries());
             watch.advance(chunk.nrows() as u64);
             watch.note(&format!("{} rows", sample.seen()));
+            if let Some(held) = &mut rows {
+                held.bytes += chunk.features.bytes() + 8 * targets.entries().len() as u64;
+                held.chunks.push(Chunk { first, samples: chunk.features, targets });
+            }
+            if rows.as_ref().is_some_and(|held| held.bytes > options.memory) {
+                rows = None;
+            }
             Ok(())
         })?;
-        let (rows, (scaling, constant)) = (sample.seen(), scaling.finish());
+        let (count, (scaling, constant)) = (sample.seen(), scaling.finish());
         let (Some(sample), Some(sample_targets)) = (sample.finish(), sample_targets.finish()) else {
             let (file, what) = (file.source.name().to_owned(), "no rows".to_owned());
             return Err(DataError::NoRows { file, what }.into());
         };
         let (sample_rows, sample_targets) = taken_apart(&sample_targets);
+        let rows = rows.map(|held| held.scaled(&scaling)).transpose()?;
         let survey = Survey {
-            rows,
+            rows: count,
             targets: file.schema.targets.iter().map(|target| target.name.clone()).collect(),
             sample: scaling.apply(sample)?,
             sample_rows,
@@ -162,9 +196,9 @@ impl FilePasses {
             constant,
             content: content.finish(),
             seed: options.seed,
-            held_out: HeldOut::new(rows, options.held_out, options.seed),
+            held_out: HeldOut::new(count, options.held_out, options.seed),
         };
-        Ok(Self { file, survey, notes: chunks.notes() })
+        Ok(Self { file, survey, notes: chunks.notes(), rows })
     }
 
     /// Notes for the user about rows that were left out or filled in.
@@ -183,7 +217,14 @@ impl Passes for FilePasses {
         Some(&self.file.schema)
     }
 
+    fn bytes_held(&self) -> u64 {
+        self.rows.as_ref().map_or(0, |held| held.bytes)
+    }
+
     fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError> {
+        if let Some(held) = &self.rows {
+            return Ok(held.chunks.iter().try_for_each(visit)?);
+        }
         let mut first = 0;
         self.file.chunks()?.for_each::<PassError>(|chunk| {
             let targets = targets(&chunk);

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use mercer::data::{
-    ColumnRef, DataError, FilePasses, PassError, ReadOptions, ScaleMethod, Source, SurveyOptions,
-    TrainingChunks,
+    ColumnRef, DataError, FilePasses, PassError, ReadOptions, ScaleMethod, Source, TrainingChunks,
 };
 use mercer::learn::{Learner, Lift, Problem};
 use mercer::session::Session;
@@ -52,9 +51,7 @@ impl FileOptions {
         session: &Session<'_>,
     ) -> Result<FilePasses, PassError> {
         let chunks = TrainingChunks::open(Source::path(&self.path), reading, session)?;
-        let (seed, held_out) = (session.seed(), self.holdout);
-        let options = SurveyOptions { scale, sample: lift.sample_rows(), seed, held_out };
-        FilePasses::new(chunks, &options, session)
+        FilePasses::new(chunks, &lift.survey(scale, self.holdout, session), session)
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
 use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape, Targets};
-use mercer::model::{Facts, Method, Model};
+use mercer::model::{Errors, Facts, Method, Model};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
 use mercer::session::Session;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::input::{self, Rows};
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::{self, Errors};
+use crate::score;
 use crate::settings;
 
 /// What `--json` prints.
@@ -155,12 +155,12 @@ fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Op
     let clock = Instant::now();
     let (lift, reason) = ridge.lift.resolved(&problem, session)?;
     let Lift::Approximate { approx, .. } = lift else { return Ok(None) };
-    let fitted = ridge.lift(lift).train(&problem, session)?;
+    let mut fitted = ridge.lift(lift).train(&problem, session)?;
     seconds.fit = clock.elapsed().as_secs_f64();
     let survey = passes.survey();
     Ok(Some(Outcome {
         lines: describe::approximation(&fitted.facts, approx, reason),
-        holdout: fitted.held_out.as_ref().map(|errors| Errors::of_sums(errors, &survey.targets)),
+        holdout: fitted.held_out.take(),
         notes,
         chosen,
         source: arguments.data.display().to_string(),
@@ -302,7 +302,7 @@ fn finish(
     if let Some(warning) = chosen.as_ref().and_then(Choice::warning) {
         output::warn(warning);
     }
-    outcome.holdout.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
+    outcome.holdout.iter().flatten().filter_map(score::warning).for_each(|warning| output::warn(&warning));
     let document = Document {
         method: model.method.to_string(),
         data: DataSummary {
@@ -388,8 +388,8 @@ fn lines(
     lines.extend(document.chosen.iter().flat_map(Choice::lines));
     for errors in document.holdout.iter().flatten() {
         let name = if data.targets.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
-        lines.push(("held out", format!("{name}{}", errors.line())));
-        lines.extend(errors.tables());
+        lines.push(("held out", format!("{name}{}", score::line(errors))));
+        lines.extend(score::tables(errors));
     }
     if let Some(report) = document.report {
         let seconds = document.seconds.fit;

@@ -16,7 +16,11 @@ fn options() -> ReadOptions {
 }
 
 fn survey(source: Source, per_chunk: usize) -> Result<FilePasses, PassError> {
-    let survey = SurveyOptions { scale: ScaleMethod::Standard, sample: 50, seed: 3, held_out: 0.25 };
+    survey_within(0, source, per_chunk)
+}
+
+fn survey_within(memory: u64, source: Source, per_chunk: usize) -> Result<FilePasses, PassError> {
+    let survey = SurveyOptions { scale: ScaleMethod::Standard, sample: 50, seed: 3, held_out: 0.25, memory };
     let chunks = TrainingChunks::open(source, &options(), &Unwatched)?.rows_per_chunk(per_chunk);
     FilePasses::new(chunks, &survey, &Unwatched)
 }
@@ -100,4 +104,21 @@ fn a_visitor_ends_a_pass_with_its_own_error() {
     assert_eq!(passes.for_each(end), Err(Error::Own(50)));
     let stopped = passes.pass(&mut |_| Err(Stopped)).unwrap_err();
     assert!(matches!(stopped, PassError::Stopped(_)), "{stopped}");
+}
+
+/// 100 rows of three columns and a target in double precision.
+const BYTES: u64 = 100 * 4 * 8;
+
+#[test]
+fn rows_that_fit_the_memory_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("d.csv");
+    std::fs::write(&path, text(100)).unwrap();
+    let within = |memory: u64| survey_within(memory, Source::path(&path), 10).unwrap();
+    let (held, read) = (within(BYTES), within(BYTES - 1));
+    assert_eq!((held.bytes_held(), read.bytes_held()), (BYTES, 0));
+    assert_eq!((held.survey(), chunks(&held).unwrap()), (read.survey(), chunks(&read).unwrap()));
+    std::fs::write(&path, text(90)).unwrap();
+    assert_eq!(chunks(&held).unwrap().len(), 10);
+    assert!(chunks(&read).is_err());
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::AnySamples;
+use crate::data::{AnySamples, ScaleMethod, SurveyOptions};
 use crate::design::{Approximation, FeatureMap, Features};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
@@ -108,15 +108,17 @@ impl Lift {
         Ok((lift, None))
     }
 
-    /// The rows that the sample of a stream needs: 10,000, and four for each landmark to choose it from.
+    /// The settings of the survey of a file to train on: a sample of 10,000 rows and of four for each landmark to choose it
+    /// from, and rows in memory that take no more than a quarter of the budget.
     #[must_use]
-    pub fn sample_rows(&self) -> usize {
-        match self {
+    pub fn survey(&self, scale: ScaleMethod, held_out: f64, session: &Session<'_>) -> SurveyOptions {
+        let sample = match self {
             Self::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. } => {
                 SAMPLE.max(landmarks.saturating_mul(4))
             }
             _ => SAMPLE,
-        }
+        };
+        SurveyOptions { scale, sample, seed: session.seed(), held_out, memory: session.memory() / 4 }
     }
 }
 
