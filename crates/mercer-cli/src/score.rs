@@ -1,25 +1,9 @@
 //! The text of the errors of predictions.
 
 use mercer::data::{counted, listed};
-use mercer::model::{CalibrationLine, ClassErrors, DensityErrors, Errors, Facts, NumberErrors};
-use serde_json::Value;
+use mercer::model::{CalibrationLine, ClassErrors, DensityErrors, Errors, NumberErrors};
 
 use crate::output::number;
-
-/// Adds the errors on held-out rows to the report of a model: `held_out`, by target if there are several.
-pub fn keep(report: &mut Facts, errors: &[Errors]) {
-    let of = |errors: &Errors| {
-        let all = serde_json::to_value(errors).unwrap_or_default();
-        let kept = all.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
-        Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
-    };
-    let kept = match errors {
-        [] => return,
-        [single] => of(single),
-        several => several.iter().map(|errors| (errors.target().to_owned(), of(errors))).collect(),
-    };
-    report.set("held_out", kept);
-}
 
 /// One line of text.
 pub fn line(errors: &Errors) -> String {

@@ -121,7 +121,7 @@ fn finish(
     model.report.set("measure", measure.figure_name());
     model.report.set("trials", trials.rows.len());
     if let Some(errors) = &held_out {
-        score::keep(&mut model.report, errors);
+        model.report.set_held_out(errors);
     }
     if progress::interrupted() {
         return Err(Failure::interrupted());
@@ -231,7 +231,8 @@ impl Searcher<'_> {
     fn in_passes(&self, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
         let arguments = self.arguments;
         let AnyLearner::Ridge(ridge) = &self.settings.learner else { return Ok(None) };
-        let passes = input::passes(&arguments.data, &arguments.input, &ridge.lift, arguments.outer, session)?;
+        let passes =
+            input::passes(&arguments.data, &arguments.input, (ridge, &ridge.lift), arguments.outer, session)?;
         let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
         let AnyLearner::Ridge(ridge) = &self.settings.bound(arguments, &names)? else { return Ok(None) };
         let problem = Problem::stream(&passes);

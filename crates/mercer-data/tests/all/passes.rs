@@ -2,7 +2,7 @@
 
 use mercer_data::watch::{Stopped, Unwatched};
 use mercer_data::{
-    Chunk, DataError, FilePasses, PassError, Passes, ReadOptions, ScaleMethod, Scaling, Source,
+    Chunk, Classes, DataError, FilePasses, PassError, Passes, ReadOptions, ScaleMethod, Scaling, Source,
     SurveyOptions, TrainingChunks, read_source,
 };
 
@@ -121,4 +121,27 @@ fn rows_that_fit_the_memory_are_read_once() {
     std::fs::write(&path, text(90)).unwrap();
     assert_eq!(chunks(&held).unwrap().len(), 10);
     assert!(chunks(&read).is_err());
+}
+
+/// The classes of a file in passes, and the kind of its target, are those of the file in memory.
+#[test]
+fn classes_are_those_of_the_rows_in_memory() {
+    for labels in [
+        &["3", "1", "3.0", "-0", "0"][..],
+        &["oak", "ash", "1", "oak", "elm"],
+        &["9007199254740993", "2", "9007199254740992", "2", "2"],
+    ] {
+        let row = |(i, label): (usize, &&str)| format!("{i},{label}\n");
+        let text = "a,y\n".to_owned() + &labels.iter().enumerate().map(row).collect::<String>();
+        let source = Source::bytes("d.csv", text.into_bytes());
+        let chunks = TrainingChunks::open_classes(source.clone(), &options(), &Unwatched).unwrap();
+        let settings =
+            SurveyOptions { scale: ScaleMethod::None, sample: 50, seed: 3, held_out: 0.0, memory: 0 };
+        let passes = FilePasses::new(chunks.rows_per_chunk(2), &settings, &Unwatched).unwrap();
+        let (whole, schema) = read_source(&source, &options()).unwrap();
+        let (classes, codes) = Classes::of(&whole.targets[0].values);
+        assert_eq!(passes.classes(), Some((&classes, &codes[..])));
+        assert_eq!(passes.schema(), Some(&schema));
+        assert_eq!(self::chunks(&passes).unwrap().len(), 3);
+    }
 }

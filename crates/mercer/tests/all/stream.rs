@@ -4,8 +4,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use mercer::data::{
-    AnySamples, Chunk, FilePasses, Matrix, PassError, Passes, ReadOptions, ScaleMethod, Source, Survey,
-    SurveyOptions, TrainingChunks,
+    AnySamples, Chunk, FilePasses, HeldOut, Matrix, PassError, Passes, ReadOptions, ScaleMethod, Source,
+    Survey, SurveyOptions, TrainingChunks,
 };
 use mercer::design::{Approximation, Design, DesignError, Held, Labelled, Loss, Parts, RowLoss, Streamed};
 use mercer::kernel::Kernel;
@@ -14,7 +14,7 @@ use mercer::learn::{
     Fitted, LearnError, Learner, Lift, Lms, Logistic, Problem, Ridge, RidgeSolver, TargetSizes, Targets, cost,
 };
 use mercer::linalg::{Intercept, NormalEquations};
-use mercer::model::Errors;
+use mercer::model::{Errors, Method};
 use mercer::real::Precision;
 use mercer::session::{Checkpoint, Session};
 use mercer::watch::{Stopped, Unwatched};
@@ -280,6 +280,54 @@ fn classifiers_learn_the_same_from_a_stream_and_from_its_rows() {
         let (ours, theirs) = (predictions(&fitted, &samples), predictions(&in_memory, &samples));
         for (a, b) in ours.entries().iter().zip(theirs.entries()) {
             assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
+    }
+}
+
+/// Three classes; of the third there is one row, which is held out by its number but trained on.
+fn classes(rows: usize, held_out: f64) -> FilePasses {
+    let row = |i: usize| {
+        let (a, b) = ((i as f64 * 0.618_034).fract() * 4.0, (i as f64 * 0.754_878).fract() * 4.0);
+        let of_row = HeldOut::new(rows as u64, 0.25, 5);
+        let first = (0..rows).find(|&row| of_row.contains(row as u64));
+        let class = if Some(i) == first {
+            "odd"
+        } else if a > b {
+            "high"
+        } else {
+            "low"
+        };
+        format!("{a},{b},{class}\n")
+    };
+    let text = "a,b,y\n".to_owned() + &(0..rows).map(row).collect::<String>();
+    let options = ReadOptions { target: vec!["y".parse().unwrap()], ..ReadOptions::default() };
+    let source = Source::bytes("d.csv", text.into_bytes());
+    let chunks = TrainingChunks::open_classes(source, &options, &Unwatched).unwrap().rows_per_chunk(64);
+    let survey = SurveyOptions { scale: ScaleMethod::None, sample: 10_000, seed: 5, held_out, memory: 0 };
+    FilePasses::new(chunks, &survey, &Unwatched).unwrap()
+}
+
+/// The held-out rows of a stream of classes are scored by a fit to the others, whether or not the features fit the memory.
+#[test]
+fn classifiers_are_scored_on_held_out_rows() {
+    let (stream, whole) = (classes(300, 0.25), classes(300, 0.0));
+    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let approximation = Approximation::fourier(32);
+    let svc = Svm::on((kernel.clone(), approximation), Machine::Svc { c: 1.0 });
+    let learners: [&dyn Learner; 2] = [&Logistic::on((kernel, approximation)).lambda(0.1), &svc];
+    for learner in learners {
+        for session in [session(), session().with_memory(cost::sums_bytes(32, 0) + 1_000)] {
+            let fitted = learner.train(&Problem::stream(&stream), &session).unwrap();
+            let of_all = learner.train(&Problem::stream(&whole), &session).unwrap();
+            assert_eq!(fitted.model.predictor, of_all.model.predictor);
+            assert_eq!(of_all.held_out, None);
+            let Some([Errors::Classes(errors)]) = fitted.held_out.as_deref() else { panic!("{fitted:?}") };
+            assert_eq!(
+                (errors.rows, &errors.classes[..]),
+                (74, &["high", "low", "odd"].map(String::from)[..])
+            );
+            assert!((0.9..1.0).contains(&errors.accuracy), "{errors:?}");
+            assert_eq!(errors.log_loss.is_some(), learner.method() == Method::Logistic);
         }
     }
 }

@@ -33,6 +33,9 @@ impl Ridge {
         let survey = passes.survey();
         let (rows, names) = (problem.nrows(), &survey.targets);
         problem.unweighted()?;
+        if problem.classes().is_some() {
+            return Err(LearnError::Unsupported("a regression needs targets that are numbers"));
+        }
         if names.is_empty() {
             return Err(LearnError::Length { what: "targets", rows, found: 0 });
         }

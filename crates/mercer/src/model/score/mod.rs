@@ -4,10 +4,11 @@ mod classes;
 mod numbers;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::data::Matrix;
 
-use super::Model;
+use super::{Facts, Model};
 
 pub use classes::{CalibrationLine, ClassErrors, ClassSums};
 pub(crate) use classes::{Confusion, log_loss};
@@ -135,5 +136,22 @@ impl Errors {
             Self::Classes(errors) => &errors.target,
             Self::Inliers(share) => &share.target,
         }
+    }
+}
+
+impl Facts {
+    /// Adds the errors on held-out rows to the report of a model: `held_out`, by target if there are several.
+    pub fn set_held_out(&mut self, errors: &[Errors]) {
+        let of = |errors: &Errors| {
+            let all = serde_json::to_value(errors).unwrap_or_default();
+            let kept = all.as_object().into_iter().flatten().filter(|(_, value)| value.is_number());
+            Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+        };
+        let kept = match errors {
+            [] => return,
+            [single] => of(single),
+            several => several.iter().map(|errors| (errors.target().to_owned(), of(errors))).collect(),
+        };
+        self.set("held_out", kept);
     }
 }
