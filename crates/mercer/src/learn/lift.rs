@@ -108,17 +108,22 @@ impl Lift {
         Ok((lift, None))
     }
 
-    /// The settings of the survey of a file to train on: a sample of 10,000 rows and of four for each landmark to choose it
-    /// from, and rows in memory that take no more than a quarter of the budget.
+    /// The rows that the sample of a stream needs: 10,000, and four for each landmark to choose it from.
     #[must_use]
-    pub fn survey(&self, scale: ScaleMethod, held_out: f64, session: &Session<'_>) -> SurveyOptions {
-        let sample = match self {
+    pub fn sample_rows(&self) -> usize {
+        match self {
             Self::Approximate { approx: Approximation::Nystrom { landmarks, .. }, .. } => {
                 SAMPLE.max(landmarks.saturating_mul(4))
             }
             _ => SAMPLE,
-        };
-        SurveyOptions { scale, sample, seed: session.seed(), held_out, memory: session.memory() / 4 }
+        }
+    }
+
+    /// The settings of the survey of a file to train on; its rows may take a quarter of the memory budget.
+    #[must_use]
+    pub fn survey(&self, scale: ScaleMethod, held_out: f64, session: &Session<'_>) -> SurveyOptions {
+        let (sample, seed, memory) = (self.sample_rows(), session.seed(), session.memory() / 4);
+        SurveyOptions { scale, sample, seed, held_out, memory }
     }
 }
 
