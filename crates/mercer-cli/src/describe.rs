@@ -95,17 +95,17 @@ pub fn approximation(
         Approximation::Fourier { .. } => "random features",
         Approximation::Nystrom { .. } => "landmarks",
     };
-    let number = |name: &str| facts.number(name).unwrap_or(f64::NAN);
     let mut lines = vec![("approximation", format!("{count} {kind}"))];
     lines.extend(reason.map(|reason| ("", reason)));
-    lines.push((
-        "quality",
-        format!(
-            "relative kernel error {:.1e} on a sample; effective dimension about {:.0} of {count}",
-            number("kernel_error"),
-            number("effective_dimension")
-        ),
-    ));
+    // A classifier has no such facts.
+    if let (Some(error), Some(dimension)) =
+        (facts.number("kernel_error"), facts.number("effective_dimension"))
+    {
+        let text = format!(
+            "relative kernel error {error:.1e} on a sample; effective dimension about {dimension:.0} of {count}"
+        );
+        lines.push(("quality", text));
+    }
     let sizes: Vec<TargetSizes> = facts.read("sizes").unwrap_or_default();
     for size in &sizes {
         let name = if sizes.len() > 1 { format!("{}: ", size.target) } else { String::new() };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mercer::data::{
     self, Classes, DataError, Dataset, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Scaling, Schema,
-    Source, SurveyOptions, Target, TargetValues, TrainingChunks,
+    Source, Target, TargetValues, TrainingChunks,
 };
 use mercer::design::Approximation;
 use mercer::gram::DenseGram;
@@ -12,14 +12,13 @@ use mercer::kernel::family::periodic::PERIODIC;
 use mercer::kernel::{Expr, Value};
 use mercer::learn::search::Split;
 use mercer::learn::{AnyLearner, Fitted, Inputs, Learner, Lift, Origin, Problem, Requires, Targets};
-use mercer::model::{Facts, Method, Predictor};
+use mercer::model::{Errors, Facts, Method, Predictor, Score};
 use mercer::select::{Choose, Chosen, Open};
 use mercer::session::Session;
 
 use crate::args;
 use crate::failure::Failure;
 use crate::output;
-use crate::score::{Errors, Score};
 
 /// The result of a fit without some of the rows.
 pub struct HeldOut {
@@ -159,7 +158,11 @@ impl Rows {
         let constant = constant_columns(&constant, &self.dataset.feature_names);
         let unscaled = self.unscaled.map(str::to_owned);
         let notes = self.dataset.notes.iter().cloned().chain(unscaled);
-        Ok((problem, notes.chain(constant).chain(self.single_rows()).collect()))
+        let single = match &self.targets {
+            Targets::Classes { codes, classes } => single_rows(codes, classes),
+            _ => None,
+        };
+        Ok((problem, notes.chain(constant).chain(single).collect()))
     }
 
     /// The problem of some rows or of all, and the constant columns.
@@ -195,44 +198,12 @@ impl Rows {
         if split.is_none() && rows as f64 * fraction >= 1.0 {
             return Err(too_few_rows_left(fraction, rows));
         }
-        Ok(split.map(|split| self.with_every_class(split)))
-    }
-
-    /// The split with a row of every class to train on: of a class without one, the first row that is held out.
-    fn with_every_class(&self, split: Split) -> Split {
-        let Targets::Classes { codes, classes } = &self.targets else { return split };
-        let Split { mut train, mut held_out } = split;
-        let mut is_present = vec![false; classes.len()];
-        train.iter().for_each(|&row| is_present[codes[row]] = true);
-        held_out.retain(|&row| {
-            let was_present = std::mem::replace(&mut is_present[codes[row]], true);
-            if !was_present {
-                train.push(row);
+        Ok(match &self.targets {
+            Targets::Classes { codes, classes } => {
+                split.map(|split| split.with_every_class(codes, classes.len()))
             }
-            was_present
-        });
-        train.sort_unstable();
-        Split { train, held_out }
-    }
-
-    /// A note on classes of one row, if any.
-    fn single_rows(&self) -> Option<String> {
-        let Targets::Classes { codes, classes } = &self.targets else { return None };
-        let mut counts = vec![0; classes.len()];
-        codes.iter().for_each(|&code| counts[code] += 1);
-        let of_one = |class: &usize| counts[*class] == 1;
-        let single: Vec<String> =
-            (0..classes.len()).filter(of_one).map(|class| classes.name(class)).collect();
-        let (named, more) = single.split_at(single.len().min(8));
-        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        match named {
-            [] => None,
-            [one] => Some(format!("class {one} has only 1 row, which is never held out")),
-            several => Some(format!(
-                "classes {}{more} have only 1 row each, which is never held out",
-                several.join(", ")
-            )),
-        }
+            _ => split,
+        })
     }
 
     /// Chooses the open settings on rows that are not held out; `None` if they are too few.
@@ -345,11 +316,19 @@ pub fn read(method: Method, path: &Path, options: &ReadOptions) -> Result<(Datas
     }
 }
 
-/// A file that is read in passes.
+/// The copies of the rows that a fit in memory makes: those to train on, and scaled.
+const COPIES: u64 = 4;
+
+/// Whether the rows of a file do not fit the memory budget.
+pub fn is_large(data: &Path, session: &Session<'_>) -> bool {
+    Source::path(data).bytes_of_rows().is_some_and(|bytes| bytes.saturating_mul(COPIES) > session.memory())
+}
+
+/// A file that is read in passes, for a learner with this lift.
 pub fn passes(
     data: &Path,
     input: &args::Input,
-    lift: &Lift,
+    (learner, lift): (&dyn Learner, &Lift),
     held_out: f64,
     session: &Session<'_>,
 ) -> Result<FilePasses, Failure> {
@@ -359,14 +338,22 @@ pub fn passes(
     if !source.is_restartable() {
         return Err(DataError::NotRestartable { file: source.name().to_owned() }.into());
     }
-    let chunks = TrainingChunks::open(source, &input.read_options(), session)?;
+    let has_classes = learner.requires() == Requires::Classes;
+    let open = if has_classes { TrainingChunks::open_classes } else { TrainingChunks::open };
+    let chunks = open(source, &input.read_options(), session)?;
     let schema = chunks.schema();
     if schema.targets.is_empty() {
         return Err(missing_target(&data.display().to_string(), &schema.feature_names()));
     }
-    let (scale, sample) = (input.scale.unwrap_or(ScaleMethod::Standard), lift.sample_rows());
-    let options = SurveyOptions { scale, sample, seed: session.seed(), held_out };
-    let passes = FilePasses::new(chunks, &options, session)?;
+    if has_classes {
+        one_target(schema.targets.len())?;
+    }
+    let scale = input.scale.unwrap_or(ScaleMethod::Standard);
+    let passes = FilePasses::new(chunks, &lift.survey(scale, held_out, session), session)?;
+    if let Some((classes, codes)) = passes.classes() {
+        let target = (&*data.display().to_string(), &*passes.survey().targets[0]);
+        check_classes(target, classes, codes.len(), learner.method())?;
+    }
     let rows = passes.survey().rows;
     if passes.survey().held_out.count() == 0 && rows as f64 * held_out >= 1.0 {
         return Err(too_few_rows_left(held_out, rows as usize));
@@ -388,7 +375,9 @@ pub fn passes(
 /// Notes for the user about the rows of a file.
 pub fn notes(passes: &FilePasses) -> Vec<String> {
     let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
-    passes.notes().iter().cloned().chain(constant_columns(&passes.survey().constant, &names)).collect()
+    let constant = constant_columns(&passes.survey().constant, &names);
+    let single = passes.classes().and_then(|(classes, codes)| single_rows(codes, classes));
+    passes.notes().iter().cloned().chain(constant).chain(single).collect()
 }
 
 /// A note on rows that were clipped before a prediction, if there are any.
@@ -428,30 +417,63 @@ fn inliers(target: &Target) -> Option<Vec<usize>> {
     (0..target.values.len()).map(|row| classes.find(&target.values, row).ok().flatten()).collect()
 }
 
+/// A note on classes of one row, if any.
+fn single_rows(codes: &[usize], classes: &Classes) -> Option<String> {
+    let mut counts = vec![0; classes.len()];
+    codes.iter().for_each(|&code| counts[code] += 1);
+    let of_one = |class: &usize| counts[*class] == 1;
+    let single: Vec<String> = (0..classes.len()).filter(of_one).map(|class| classes.name(class)).collect();
+    let (named, more) = single.split_at(single.len().min(8));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    match named {
+        [] => None,
+        [one] => Some(format!("class {one} has only 1 row, which is never held out")),
+        several => Some(format!(
+            "classes {}{more} have only 1 row each, which is never held out",
+            several.join(", ")
+        )),
+    }
+}
+
 /// The class of each row.
 fn classes(dataset: &Dataset, learner: &dyn Learner) -> Result<Targets<'static>, Failure> {
-    let [target] = dataset.targets.as_slice() else {
-        return Err(Failure::usage("a classifier has one target, but several are given"));
-    };
-    refuse_measurements(dataset, target, learner.method())?;
+    one_target(dataset.targets.len())?;
+    let target = &dataset.targets[0];
     let (classes, codes) = Classes::of(&target.values);
+    check_classes((&dataset.source, &target.name), &classes, codes.len(), learner.method())?;
+    Ok(Targets::Classes { codes: codes.into(), classes })
+}
+
+/// Rejects more than one target.
+fn one_target(targets: usize) -> Result<(), Failure> {
+    match targets {
+        1 => Ok(()),
+        _ => Err(Failure::usage("a classifier has one target, but several are given")),
+    }
+}
+
+/// Rejects a target, of a file and with this name, that is the same in every row or looks continuous, and warns of one that
+/// looks like a name.
+fn check_classes(
+    (source, target): (&str, &str),
+    classes: &Classes,
+    rows: usize,
+    method: Method,
+) -> Result<(), Failure> {
+    refuse_measurements((source, target), classes, rows, method)?;
     if classes.len() < 2 {
         return Err(Failure::usage(format!(
-            "{}: the target {} is {} in every row; a classifier needs two classes or more",
-            dataset.source,
-            target.name,
+            "{source}: the target {target} is {} in every row; a classifier needs two classes or more",
             classes.name(0)
         )));
     }
-    if codes.len() >= MANY && 2 * classes.len() > codes.len() {
+    if rows >= MANY && 2 * classes.len() > rows {
         output::warn(&format!(
-            "the target {} has {} classes in {} rows: of most classes there is one row; is it a name or an identifier?",
-            target.name,
+            "the target {target} has {} classes in {rows} rows: of most classes there is one row; is it a name or an identifier?",
             classes.len(),
-            codes.len()
         ));
     }
-    Ok(Targets::Classes { codes: codes.into(), classes })
+    Ok(())
 }
 
 /// The fewest rows for a warning about as many classes.
@@ -464,29 +486,32 @@ const FRACTIONS: usize = 10;
 const WHOLE: usize = 20;
 
 /// Rejects a numeric target that looks continuous.
-fn refuse_measurements(dataset: &Dataset, target: &Target, method: Method) -> Result<(), Failure> {
-    let Some(values) = target.values.numbers() else { return Ok(()) };
+fn refuse_measurements(
+    (source, target): (&str, &str),
+    classes: &Classes,
+    rows: usize,
+    method: Method,
+) -> Result<(), Failure> {
+    let distinct: Vec<f64> = match classes {
+        Classes::Numbers(numbers) => numbers.clone(),
+        Classes::Integers(integers) => integers.iter().map(|&integer| integer as f64).collect(),
+        Classes::Labels(_) => return Ok(()),
+    };
     // Neighbours treat numbers as classes only on request.
     if method == Method::Knn {
         return Ok(());
     }
-    let mut distinct = values.to_vec();
-    distinct.sort_by(f64::total_cmp);
-    distinct.dedup();
     let fraction = distinct.iter().find(|value| value.fract() != 0.0);
     let measured = match fraction {
         Some(_) => distinct.len() > FRACTIONS,
-        None => distinct.len() > WHOLE && 2 * distinct.len() > values.len(),
+        None => distinct.len() > WHOLE && 2 * distinct.len() > rows,
     };
     if !measured {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{}: the target {} looks continuous: {} different numbers in {} rows, such as {}; {method} expects classes",
-        dataset.source,
-        target.name,
+        "{source}: the target {target} looks continuous: {} different numbers in {rows} rows, such as {}; {method} expects classes",
         distinct.len(),
-        values.len(),
         fraction.unwrap_or(&distinct[0]),
     ))
     .hint("predict numbers with `mercer fit ridge`, or write the classes as text"))

@@ -134,10 +134,11 @@ impl<T: Real> RowBuilder<T> {
         Self { dates, ..self }
     }
 
-    /// A builder that only learns the columns: collected rows are dropped by [`keep_means`](Self::keep_means).
-    pub fn learning(roles: Vec<Role>, missing: Missing) -> Self {
+    /// A builder that only learns the columns, with targets of a kind: collected rows are dropped by
+    /// [`keep_means`](Self::keep_means).
+    pub fn learning(roles: Vec<Role>, missing: Missing, targets: TargetKind) -> Self {
         let mut builder = Self::training(roles, missing);
-        builder.targets.iter_mut().for_each(|target| *target = TargetRows::new(Some(TargetKind::Number)));
+        builder.targets.iter_mut().for_each(|target| *target = TargetRows::new(Some(targets)));
         builder.means = Some(vec![(0.0, 0.0); builder.nnumbers]);
         builder
     }

@@ -295,6 +295,17 @@ macro_rules! with_samples {
 }
 
 impl AnySamples<'_> {
+    /// The bytes of memory that the entries take.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        with_samples!(self, samples => match samples.storage() {
+            Storage::Dense(entries) => size_of_val(&entries[..]) as u64,
+            Storage::Sparse { indptr, indices, values } => {
+                (size_of_val(&indptr[..]) + size_of_val(&indices[..]) + size_of_val(&values[..])) as u64
+            }
+        })
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn nrows(&self) -> usize {

@@ -174,6 +174,20 @@ impl Source {
         !matches!(self.origin, Origin::Stdin)
     }
 
+    /// An estimate of the bytes of its rows in memory: the size of a file, and four times that of a compressed one; `None` if
+    /// the size is not known.
+    #[must_use]
+    pub fn bytes_of_rows(&self) -> Option<u64> {
+        let size = match &self.origin {
+            Origin::Path(path) => path.metadata().ok()?.len(),
+            Origin::Stdin => return None,
+            Origin::Bytes(bytes) => bytes.len() as u64,
+        };
+        let name = self.name.to_ascii_lowercase();
+        let compressed = [".gz", ".npz", ".parquet", ".pq"].iter().any(|ending| name.ends_with(ending));
+        Some(if compressed { size.saturating_mul(4) } else { size })
+    }
+
     /// Rejects a source that can be read only once.
     pub(super) fn require_restartable(&self) -> Result<(), DataError> {
         if self.is_restartable() {

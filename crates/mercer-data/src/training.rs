@@ -1,4 +1,4 @@
-//! Training files larger than memory: their rows in chunks, with numeric targets.
+//! Training files larger than memory: their rows in chunks, with targets that are numbers or the name of a class.
 
 use super::chunks::{Stream, open_stream};
 use super::dataset::Dataset;
@@ -20,11 +20,13 @@ const ROWS: usize = 1 << 14;
 /// The approximate bytes of the features in a chunk.
 const CHUNK: usize = 4 << 20;
 
-/// A training file with numeric targets, and its schema.
+/// A training file and its schema.
 #[derive(Debug, Clone)]
 pub(super) struct TrainingFile {
     pub source: Source,
     pub schema: Schema,
+    /// Whether the target is a class.
+    pub has_classes: bool,
     options: ReadOptions,
     rows_per_chunk: usize,
 }
@@ -37,10 +39,10 @@ impl TrainingFile {
     }
 }
 
-/// A training file with numeric targets, read in chunks: the same rows and schema as from [`read`](super::read),
-/// without storing all rows.
+/// A training file read in chunks: the same rows and schema as from [`read`](super::read), without storing all rows.
 ///
-/// Text in a target is an error here. Notes on rows left out are those of [`notes`](Self::notes), not of the chunks.
+/// Text in a target is an error, unless the target is a class. Notes on rows left out are those of [`notes`](Self::notes), not
+/// of the chunks.
 pub struct TrainingChunks {
     file: TrainingFile,
     stream: Box<dyn Stream>,
@@ -55,12 +57,31 @@ impl TrainingChunks {
     /// As [`read`](super::read), if such a pass is needed of a source that can be read only once, and if `watch` asks
     /// to stop.
     pub fn open(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Self, PassError> {
+        Self::open_as(TargetKind::Number, source, options, watch)
+    }
+
+    /// [`open`](Self::open) for a file whose target is a class: a number or a text in each row, which the chunks have as
+    /// text.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_classes(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Self, PassError> {
+        Self::open_as(TargetKind::Label, source, options, watch)
+    }
+
+    fn open_as(
+        targets: TargetKind,
+        source: Source,
+        options: &ReadOptions,
+        watch: &dyn Watch,
+    ) -> Result<Self, PassError> {
         let schema = match options.dtype {
-            Precision::Single => learn::<f32>(&source, options, watch)?,
-            Precision::Double => learn::<f64>(&source, options, watch)?,
+            Precision::Single => learn::<f32>(&source, options, targets, watch)?,
+            Precision::Double => learn::<f64>(&source, options, targets, watch)?,
         };
         let rows_per_chunk = (CHUNK / (8 * schema.nfeatures().max(1))).clamp(1_024, 16_384);
-        Ok(TrainingFile { source, schema, options: options.clone(), rows_per_chunk }.chunks()?)
+        let (options, has_classes) = (options.clone(), targets == TargetKind::Label);
+        Ok(TrainingFile { source, schema, has_classes, options, rows_per_chunk }.chunks()?)
     }
 
     /// The same file with this many rows in a chunk.
@@ -118,7 +139,12 @@ impl TrainingChunks {
     }
 }
 
-fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> Result<Schema, PassError> {
+fn learn<T: Real>(
+    source: &Source,
+    options: &ReadOptions,
+    kind: TargetKind,
+    watch: &dyn Watch,
+) -> Result<Schema, PassError> {
     let opened = source.open(options.layout.format)?;
     if opened.format == Format::Svmlight {
         return learn_sparse::<T>(source, options, watch);
@@ -130,8 +156,7 @@ fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> 
     let features = parts.features(&names);
     let reading = parts.reading(options);
     let Parts { roles, targets, named } = parts;
-    let target =
-        |&at: &usize| TargetColumn { name: names[at].clone(), position: at, kind: TargetKind::Number };
+    let target = |&at: &usize| TargetColumn { name: names[at].clone(), position: at, kind };
     let targets: Vec<TargetColumn> = targets.iter().map(target).collect();
     let columns = if options.categorical.is_empty() && !options.missing.fills() {
         let number = |(name, position, _): (String, usize, Role)| FeatureColumn {
@@ -142,7 +167,7 @@ fn learn<T: Real>(source: &Source, options: &ReadOptions, watch: &dyn Watch) -> 
         features.into_iter().map(number).collect()
     } else {
         source.require_restartable()?;
-        let mut rows = RowBuilder::<T>::learning(roles, options.missing).with_dates(options.dates);
+        let mut rows = RowBuilder::<T>::learning(roles, options.missing, kind).with_dates(options.dates);
         watch.begin("columns", 0);
         loop {
             watch.check()?;

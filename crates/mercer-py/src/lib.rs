@@ -59,7 +59,7 @@ mod _native {
     #[pymodule_export]
     use super::remote::RemoteFit;
     #[pymodule_export]
-    use super::stream::fit_ridge_file;
+    use super::stream::fit_file;
     #[pymodule_export]
     use super::sums::{
         NativeSums, choose_approximation, fold_errors, prepare_features, solve_sums, sum_features,

@@ -1,12 +1,11 @@
-//! Fits to files that are read in passes and never stored in memory.
+//! Fits to files that are read in passes.
 
 use std::path::PathBuf;
 
 use mercer::data::{
-    ColumnRef, DataError, FilePasses, PassError, ReadOptions, ScaleMethod, Source, SurveyOptions,
-    TrainingChunks,
+    ColumnRef, DataError, FilePasses, PassError, ReadOptions, ScaleMethod, Source, TrainingChunks,
 };
-use mercer::learn::{Learner, Lift, Problem};
+use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Requires};
 use mercer::session::Session;
 use mercer::solve::Report;
 use pyo3::exceptions::PyOSError;
@@ -14,8 +13,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{learn_error, value_error};
 use crate::model::NativeModel;
-use crate::settings::named;
-use crate::sums::ridge;
+use crate::settings::{named, read};
 use crate::work::Job;
 
 /// A file and the options for reading it.
@@ -49,32 +47,36 @@ impl FileOptions {
         &self,
         reading: &ReadOptions,
         scale: ScaleMethod,
-        lift: &Lift,
+        (learner, lift): (&AnyLearner, &Lift),
         session: &Session<'_>,
     ) -> Result<FilePasses, PassError> {
-        let chunks = TrainingChunks::open(Source::path(&self.path), reading, session)?;
-        let (seed, held_out) = (session.seed(), self.holdout);
-        let options = SurveyOptions { scale, sample: lift.sample_rows(), seed, held_out };
-        FilePasses::new(chunks, &options, session)
+        let has_classes = learner.requires() == Requires::Classes;
+        let open = if has_classes { TrainingChunks::open_classes } else { TrainingChunks::open };
+        let chunks = open(Source::path(&self.path), reading, session)?;
+        FilePasses::new(chunks, &lift.survey(scale, self.holdout, session), session)
     }
 }
 
-/// Fits ridge regression to a file in passes; the warnings come with the model.
+/// Fits a learner on an approximation to a file in passes; the warnings come with the model.
 #[pyfunction]
-pub fn fit_ridge_file<'py>(
+pub fn fit_file<'py>(
     py: Python<'py>,
     settings: &Bound<'py, PyAny>,
     file: FileOptions,
     job: Job<'py>,
 ) -> PyResult<(NativeModel, Vec<String>)> {
-    let learner = ridge(settings)?;
+    let learner: AnyLearner = read(settings)?;
+    let lift = learner.lift_of_stream();
+    let lift = lift.ok_or_else(|| value_error("these settings are not for a file in passes"))?;
     let (reading, scale) = (file.reading()?, named(&file.scale)?);
     job.run(py, |session| {
-        let passes = file.passes(&reading, scale, &learner.lift, session).map_err(pass_error)?;
-        let fitted = learner.train(&Problem::stream(&passes), session).map_err(learn_error)?;
-        let remarks = fitted.report.iter().flat_map(Report::remarks);
+        let passes = file.passes(&reading, scale, (&learner, lift), session).map_err(pass_error)?;
+        let Fitted { mut model, report, held_out, .. } =
+            learner.train(&Problem::stream(&passes), session).map_err(learn_error)?;
+        model.report.set_held_out(held_out.as_deref().unwrap_or_default());
+        let remarks = report.iter().flat_map(Report::remarks);
         let notes = passes.notes().iter().chain(remarks).cloned().collect();
-        Ok((NativeModel(fitted.model), notes))
+        Ok((NativeModel(model), notes))
     })?
 }
 

@@ -1,4 +1,4 @@
-"""Ridge regression on files that are read in chunks."""
+"""Fits to files that are read in chunks."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 import mercer
 import numpy as np
 import pytest
-from mercer import KernelRidge
+from mercer import SVC, KernelLogisticRegression, KernelRidge
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -39,6 +39,7 @@ def test_it_is_the_fit_to_the_scaled_rows(table, approx):
     assert np.std(model.predict(F) - y) < 0.05
     report = model.info["report"]
     assert report["rows"] == 600 and 0 < report["sizes"][0]["rmse"] < 0.05 and report["kernel_error"] < 0.4
+    assert report["held_out"]["rows"] == 150 and 0 < report["held_out"]["mae"] < report["held_out"]["rmse"] < 0.05
     if approx.startswith("fourier"):
         scaled = (F - F.mean(axis=0)) / F.std(axis=0)
         np.testing.assert_allclose(model.predict(F), ridge.fit(scaled, y).predict(scaled), rtol=1e-6, atol=1e-8)
@@ -82,3 +83,37 @@ def test_unsupported_input_is_refused(table, tmp_path):
         ridge.fit_file(path, target="y", categorical=["kind"], holdout=1)
     with pytest.raises(OSError, match="missing.csv"):
         ridge.fit_file(tmp_path / "missing.csv", target="y")
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        KernelLogisticRegression(C=10, kernel="rbf(sigma=1)", approx="fourier:64", class_weight="balanced", random_state=3),
+        KernelLogisticRegression(kernel="rbf(sigma=1)", approx="fourier:64", class_weight={"oak": 3}, random_state=3),
+        SVC(C=10, kernel="rbf(sigma=1)", approx="fourier:64", random_state=3),
+    ],
+)
+def test_a_classifier_is_the_fit_to_the_scaled_rows(table, classifier):
+    path, X, words, y = table
+    model = classifier.fit_file(path, target="kind", holdout=0.25)
+    assert list(model.feature_names_in_) == ["a", "b", "y"] and model.classes_.tolist() == ["ash", "oak"]
+    F = np.column_stack([X, y])
+    assert np.mean(model.predict(F) == words) > 0.97
+    report = model.info["report"]
+    assert report["held_out"]["rows"] == 150 and report["held_out"]["accuracy"] > 0.9
+    scaled = (F - F.mean(axis=0)) / F.std(axis=0)
+    expected = classifier.fit(scaled, words).decision_function(scaled)
+    np.testing.assert_allclose(model.decision_function(F).ravel(), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_classifiers_refuse_what_they_do_not_support(table):
+    path = table[0]
+    formula = {"kernel": "rbf(sigma=1)", "approx": "fourier:64"}
+    for classifier, words in [
+        (SVC(kernel="rbf(sigma=1)"), "needs approx"),
+        (SVC(**formula, probability=True), "probability=True"),
+        (KernelLogisticRegression(**formula, solver="gd"), "solver='newton'"),
+        (KernelLogisticRegression(approx="fourier:64"), "needs a formula"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            classifier.fit_file(path, target="kind")

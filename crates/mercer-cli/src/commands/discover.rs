@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mercer::data::{self, Matrix, Samples, Scaling};
 use mercer::learn::{AnyLearner, Fitted, Gp, Problem, Targets};
-use mercer::model::{Expansion, Method, Predictor};
+use mercer::model::{Errors, Expansion, Method, Predictor, Score};
 use mercer::pool;
 use mercer::select::discover::{Base, Discover as Search, Discovered, Formula, Units};
 use mercer::session::Session;
@@ -20,7 +20,7 @@ use crate::input::{self, Rows};
 use crate::output;
 use crate::plot::{Component, Components};
 use crate::progress::{self, Progress};
-use crate::score::{Errors, Score};
+use crate::score;
 
 /// Places along the curve of a part.
 const CURVE: usize = 301;
@@ -282,7 +282,7 @@ fn lines(document: &Document, fitted: &Fitted, rows: &Rows) -> Vec<(&'static str
     ));
     lines.extend(describe::learnt(&fitted.facts, &rows.dataset.feature_names, "normalised targets"));
     for errors in document.holdout.iter().flatten() {
-        lines.push(("held out", errors.line()));
+        lines.push(("held out", score::line(errors)));
     }
     lines.push(("model", format!("{}, {:.1} s", document.model, document.seconds)));
     lines

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use mercer::data::{Passes, ReadOptions, ScaleMethod};
-use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Ridge, RidgeSolver, Shape, Targets};
-use mercer::model::{Facts, Method, Model};
+use mercer::learn::{AnyLearner, Fitted, Learner, Lift, Problem, Shape, Targets};
+use mercer::model::{Errors, Facts, Method, Model};
 use mercer::pool;
 use mercer::select::{Choose, Chosen, default_kernel};
 use mercer::session::Session;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::input::{self, Rows};
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::{self, Errors};
+use crate::score;
 use crate::settings;
 
 /// What `--json` prints.
@@ -112,15 +112,16 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
     if let Some(checkpoint) = &checkpoint {
         session = session.with_checkpoint(checkpoint);
     }
-    let streamed = match &learner {
-        // Conjugate gradients read the rows in every step.
-        AnyLearner::Ridge(ridge)
-            if matches!(ridge.lift, Lift::Approximate { .. } | Lift::Auto(_))
-                && ridge.solver != RidgeSolver::Cg =>
-        {
-            pool::with(arguments.common.threads(), || in_passes(arguments, ridge, &session))
+    // Ridge regression takes any file in passes. Classifiers, which may have weights, take only those that do not fit the memory.
+    let in_order = match arguments.method {
+        Method::Ridge => true,
+        _ => arguments.sample_weight.is_none() && input::is_large(&arguments.data, &session),
+    };
+    let streamed = match learner.lift_of_stream().filter(|_| in_order) {
+        Some(lift) => {
+            pool::with(arguments.common.threads(), || in_passes(arguments, (&learner, lift), &session))
         }
-        _ => Ok(None),
+        None => Ok(None),
     };
     let outcome = match streamed.transpose() {
         Some(outcome) => outcome,
@@ -131,41 +132,44 @@ pub fn run(arguments: &Fit) -> Result<(), Failure> {
 }
 
 /// The fit on a file in passes; `None` if `auto` finds that no approximation is needed.
-fn in_passes(arguments: &Fit, ridge: &Ridge, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
+fn in_passes(
+    arguments: &Fit,
+    (learner, lift): (&AnyLearner, &Lift),
+    session: &Session<'_>,
+) -> Result<Option<Outcome>, Failure> {
     let (clock, mut seconds) = (Instant::now(), Seconds::default());
-    let passes = input::passes(&arguments.data, &arguments.input, &ridge.lift, arguments.holdout, session)?;
+    let passes =
+        input::passes(&arguments.data, &arguments.input, (learner, lift), arguments.holdout, session)?;
     let problem = Problem::stream(&passes);
     seconds.read = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
     let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
-    let bound = settings::bound(ridge.clone().into(), arguments, &names)?;
-    let AnyLearner::Ridge(mut ridge) = bound else { return Ok(None) };
+    let mut learner = settings::bound(learner.clone(), arguments, &names)?;
     let mut notes = input::notes(&passes);
     let chosen = match settings::open(arguments) {
-        Some(open) => {
-            Choose { learner: ridge.clone().into(), open }.run(&problem, problem.nrows(), session)?
-        }
+        Some(open) => Choose { learner: learner.clone(), open }.run(&problem, problem.nrows(), session)?,
         None => None,
     };
     notes.extend(not_chosen(arguments, chosen.as_ref(), &problem));
-    if let Some(Chosen { learner: AnyLearner::Ridge(chosen), .. }) = &chosen {
-        ridge = chosen.clone();
+    if let Some(chosen) = &chosen {
+        learner = chosen.learner.clone();
     }
     seconds.choice = clock.elapsed().as_secs_f64();
     let clock = Instant::now();
-    let (lift, reason) = ridge.lift.resolved(&problem, session)?;
-    let Lift::Approximate { approx, .. } = lift else { return Ok(None) };
-    let fitted = ridge.lift(lift).train(&problem, session)?;
+    let Some(lift) = learner.lift_mut() else { return Ok(None) };
+    let (resolved, reason) = lift.resolved(&problem, session)?;
+    let Lift::Approximate { approx, .. } = resolved else { return Ok(None) };
+    *lift = resolved;
+    let mut fitted = learner.train(&problem, session)?;
     seconds.fit = clock.elapsed().as_secs_f64();
-    let survey = passes.survey();
     Ok(Some(Outcome {
         lines: describe::approximation(&fitted.facts, approx, reason),
-        holdout: fitted.held_out.as_ref().map(|errors| Errors::of_sums(errors, &survey.targets)),
+        holdout: fitted.held_out.take(),
         notes,
         chosen,
         source: arguments.data.display().to_string(),
         rows: problem.nrows(),
-        features: survey.sample.ncols(),
+        features: passes.survey().sample.ncols(),
         fitted,
         seconds,
     }))
@@ -259,7 +263,7 @@ fn finish(
         return Err(Failure::interrupted());
     }
     progress::check_device()?;
-    score::keep(&mut model.report, outcome.holdout.as_deref().unwrap_or_default());
+    model.report.set_held_out(outcome.holdout.as_deref().unwrap_or_default());
     model.save(&arguments.output)?;
     if let Some(checkpoint) = checkpoint {
         report.iter_mut().for_each(|report| report.warnings.extend(checkpoint.warning()));
@@ -302,7 +306,7 @@ fn finish(
     if let Some(warning) = chosen.as_ref().and_then(Choice::warning) {
         output::warn(warning);
     }
-    outcome.holdout.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
+    outcome.holdout.iter().flatten().filter_map(score::warning).for_each(|warning| output::warn(&warning));
     let document = Document {
         method: model.method.to_string(),
         data: DataSummary {
@@ -388,8 +392,8 @@ fn lines(
     lines.extend(document.chosen.iter().flat_map(Choice::lines));
     for errors in document.holdout.iter().flatten() {
         let name = if data.targets.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
-        lines.push(("held out", format!("{name}{}", errors.line())));
-        lines.extend(errors.tables());
+        lines.push(("held out", format!("{name}{}", score::line(errors))));
+        lines.extend(score::tables(errors));
     }
     if let Some(report) = document.report {
         let seconds = document.seconds.fit;

@@ -105,12 +105,9 @@ impl Job<'_> {
     fn of_passes(&self, path: &Path) -> Result<plan::Plan, Failure> {
         let Self { arguments, kernel, session, .. } = self;
         let chunks = TrainingChunks::open(Source::path(path), &arguments.input.read_options(), *session)?;
-        let options = SurveyOptions {
-            scale: arguments.input.scale.unwrap_or(ScaleMethod::Standard),
-            sample: Lift::from(kernel.clone()).sample_rows(),
-            seed: arguments.common.seed,
-            held_out: 0.0,
-        };
+        let scale = arguments.input.scale.unwrap_or(ScaleMethod::Standard);
+        // Only the survey is used.
+        let options = SurveyOptions { memory: 0, ..Lift::from(kernel.clone()).survey(scale, 0.0, session) };
         let passes = FilePasses::new(chunks, &options, *session)?;
         passes.notes().iter().for_each(|note| output::note(&arguments.common, note));
         let survey = passes.survey();

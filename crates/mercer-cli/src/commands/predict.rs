@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mercer::data::{self, Dataset, Matrix};
-use mercer::model::{GaussianProcess, Link, Method, Model, Predictor, pairs_of};
+use mercer::model::{Errors, GaussianProcess, Link, Method, Model, Predictor, Score, pairs_of};
 use mercer::pool;
 use mercer::session::Session;
 use mercer::watch::Watch;
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::output;
 use crate::progress::{self, Progress};
-use crate::score::{Errors, Score};
+use crate::score;
 
 /// Rows read, predicted and written at a time.
 const CHUNK: usize = 8_192;
@@ -116,12 +116,12 @@ fn tell(arguments: &Predict, model: &Model, document: &Document) -> Result<(), F
         lines.extend(describe::lines(&model.predictor, &model.column_names()));
         lines.extend(model.predictor.rows().map(|rows| ("rows kept", rows.nrows().to_string())));
     }
-    document.score.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
+    document.score.iter().flatten().filter_map(score::warning).for_each(|warning| output::warn(&warning));
     for errors in document.score.iter().flatten() {
-        lines.push(("score", format!("{}: {}", errors.target(), errors.line())));
+        lines.push(("score", format!("{}: {}", errors.target(), score::line(errors))));
         // Tables are not printed together with predictions on standard output.
         if document.output.is_some() {
-            lines.extend(errors.tables());
+            lines.extend(score::tables(errors));
         }
     }
     match &document.output {

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use mercer::data::{self, Passes};
 use mercer::learn::search::{Axis, Criterion, Measure, Trial, Trials, Tunable};
-use mercer::learn::{AnyLearner, Inputs, Learner, Lift, Problem, Ridge};
-use mercer::model::{Facts, Method, Model};
+use mercer::learn::{AnyLearner, Fitted, Inputs, Learner, Lift, Problem, Ridge};
+use mercer::model::{Errors, Facts, Method, Model};
 use mercer::pool;
 use mercer::select::{self, Tuned};
 use mercer::session::Session;
@@ -21,7 +21,7 @@ use crate::input::{self, Rows};
 use crate::output;
 use crate::plot::Figure;
 use crate::progress::{self, Progress};
-use crate::score::{self, Errors};
+use crate::score;
 use crate::tune_settings::{Settings, check_criterion, settings};
 
 /// The rows of the table shown without `-v`.
@@ -121,7 +121,7 @@ fn finish(
     model.report.set("measure", measure.figure_name());
     model.report.set("trials", trials.rows.len());
     if let Some(errors) = &held_out {
-        score::keep(&mut model.report, errors);
+        model.report.set_held_out(errors);
     }
     if progress::interrupted() {
         return Err(Failure::interrupted());
@@ -151,12 +151,12 @@ fn finish(
         seconds: began.elapsed().as_secs_f64(),
         model: arguments.output.display().to_string(),
     };
-    document.held_out.iter().flatten().filter_map(Errors::warning).for_each(|warning| output::warn(&warning));
+    document.held_out.iter().flatten().filter_map(score::warning).for_each(|warning| output::warn(&warning));
     document
         .held_out
         .iter()
         .flatten()
-        .filter_map(Errors::worse_than_mean)
+        .filter_map(score::worse_than_mean)
         .for_each(|text| output::warn(&text));
     let mut lines = vec![("data", format!("{source}: {rows} rows"))];
     lines.extend(notes.into_iter().map(|note| ("", note)));
@@ -173,7 +173,7 @@ fn finish(
     lines.push(("score", score_line(&document, measure, by, searched)));
     for errors in document.held_out.iter().flatten() {
         let name = if model.outputs.len() > 1 { format!("{}: ", errors.target()) } else { String::new() };
-        lines.push(("held out", format!("{name}{}", errors.line())));
+        lines.push(("held out", format!("{name}{}", score::line(errors))));
     }
     if arguments.common.verbose {
         lines.push(("device", document.device.clone()));
@@ -235,7 +235,8 @@ impl Searcher<'_> {
     fn in_passes(&self, session: &Session<'_>) -> Result<Option<Outcome>, Failure> {
         let arguments = self.arguments;
         let AnyLearner::Ridge(ridge) = &self.settings.learner else { return Ok(None) };
-        let passes = input::passes(&arguments.data, &arguments.input, &ridge.lift, arguments.outer, session)?;
+        let passes =
+            input::passes(&arguments.data, &arguments.input, (ridge, &ridge.lift), arguments.outer, session)?;
         let names = passes.schema().map(|schema| schema.feature_names()).unwrap_or_default();
         let AnyLearner::Ridge(ridge) = &self.settings.bound(arguments, &names)? else { return Ok(None) };
         let problem = Problem::stream(&passes);
@@ -293,12 +294,6 @@ impl Searcher<'_> {
             _ => 0,
         };
         let rows = (all.nrows(), searched.nrows() - unseen);
-        let held_out = match &all.inputs {
-            Inputs::Stream(passes) => {
-                fitted.held_out.as_ref().map(|errors| Errors::of_sums(errors, &passes.survey().targets))
-            }
-            _ => None,
-        };
         let mut training = |trials: &[Option<&Trial>]| match (&open, &searched.inputs) {
             (AnyLearner::Ridge(ridge), Inputs::Samples(_)) => match ridge.lift.kernel() {
                 Some(kernel) => tune_picture::training_errors(trials, (ridge, kernel), searched, session),
@@ -309,7 +304,8 @@ impl Searcher<'_> {
         };
         let mut figure = || tune_picture::figure(&trials, measure, criterion.name(), rows.1, &mut training);
         let figure = if self.draw { Some(figure()?) } else { None };
-        let (source, model) = (self.arguments.data.display().to_string(), fitted.model);
+        let source = self.arguments.data.display().to_string();
+        let Fitted { model, held_out, .. } = fitted;
         let (notes, lines) = (Vec::new(), Vec::new());
         Ok(Outcome {
             model,

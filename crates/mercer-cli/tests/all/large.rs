@@ -291,3 +291,58 @@ fn plans_name_the_ways_that_fit() {
     assert!(ways.contains(&"landmarks") || name == "landmarks", "{small}");
     assert!(small["reasons"].to_string().contains("more than the 500"), "{small}");
 }
+
+/// A classifier on a file beyond the memory limit, which is read in chunks, is the one on a file within it and tells the same
+/// measures.
+#[test]
+fn classifiers_stream_files_beyond_the_memory_limit() {
+    let bench = Bench::new();
+    let mut text = "a,b,y\n".to_owned();
+    for line in table(6_000).lines().skip(1) {
+        let v: Vec<f64> = line.split(',').map(|field| field.parse().unwrap()).collect();
+        text.push_str(&format!("{},{},{}\n", v[0], v[1], if v[2] > 0.5 { "high" } else { "low" }));
+    }
+    bench.write("d.csv", text);
+    let common = ["--kernel", "rbf(sigma=1)", "--approx", "fourier:32"];
+    // Only a fit in chunks tells the approximation.
+    for (memory, is_streamed) in [("400K", true), ("4M", false)] {
+        let fit = ["fit", "logistic", "d.csv", "--target", "y", "--lambda", "1", "-o", "m.mercer"];
+        let text = bench.ok(&[&fit[..], &common, &["--memory", memory]].concat());
+        assert_eq!(text.contains("32 random features"), is_streamed, "{text}");
+    }
+    for (method, penalty) in [("logistic", "--lambda"), ("svc", "--C")] {
+        let fit = |more: &[&str]| -> (Value, String) {
+            let fit = ["fit", method, "d.csv", "--target", "y", penalty, "1", "-o", "m.mercer"];
+            let told =
+                serde_json::from_str(&bench.ok(&[&fit[..], &common, &["--json"], more].concat())).unwrap();
+            bench.ok(&["predict", "m.mercer", "d.csv", "-o", "out.csv"]);
+            (told, bench.read("out.csv"))
+        };
+        let (whole, of_whole) = fit(&[]);
+        let (streamed, of_stream) = fit(&["--memory", "400K"]);
+        let differ = of_whole.lines().zip(of_stream.lines()).filter(|(a, b)| a != b).count();
+        assert!(differ < 30, "{method}: {differ}");
+        let (a, b) = (&whole["holdout"][0], &streamed["holdout"][0]);
+        assert!(b["rows"] == 1_200 && a["rows"] == b["rows"], "{a} {b}");
+        assert_eq!(a["classes"], b["classes"]);
+        for measure in ["accuracy", "balanced_accuracy", "f1", "auc", "log_loss"] {
+            match (a[measure].as_f64(), b[measure].as_f64()) {
+                (Some(a), Some(b)) => assert!((a - b).abs() < 0.01, "{method} {measure}: {a} {b}"),
+                (a, b) => assert_eq!(a, b, "{method} {measure}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn approximate_fits_tell_the_mean_absolute_error() {
+    let bench = Bench::new();
+    bench.write("d.csv", table(500));
+    let mae = |more: &[&str]| {
+        let told =
+            fitted(&bench, "d.csv", &[&["--kernel", "rbf(sigma=1)", "--lambda", "0.1"], more].concat());
+        told["holdout"][0]["mae"].as_f64().unwrap()
+    };
+    let (exact, approximate) = (mae(&[]), mae(&["--approx", "nystrom:400"]));
+    assert!((exact - approximate).abs() < 0.01 * exact, "{exact} {approximate}");
+}

@@ -2,7 +2,7 @@
 
 use mercer_data::watch::{Stopped, Unwatched};
 use mercer_data::{
-    Chunk, DataError, FilePasses, PassError, Passes, ReadOptions, ScaleMethod, Scaling, Source,
+    Chunk, Classes, DataError, FilePasses, PassError, Passes, ReadOptions, ScaleMethod, Scaling, Source,
     SurveyOptions, TrainingChunks, read_source,
 };
 
@@ -16,7 +16,11 @@ fn options() -> ReadOptions {
 }
 
 fn survey(source: Source, per_chunk: usize) -> Result<FilePasses, PassError> {
-    let survey = SurveyOptions { scale: ScaleMethod::Standard, sample: 50, seed: 3, held_out: 0.25 };
+    survey_within(0, source, per_chunk)
+}
+
+fn survey_within(memory: u64, source: Source, per_chunk: usize) -> Result<FilePasses, PassError> {
+    let survey = SurveyOptions { scale: ScaleMethod::Standard, sample: 50, seed: 3, held_out: 0.25, memory };
     let chunks = TrainingChunks::open(source, &options(), &Unwatched)?.rows_per_chunk(per_chunk);
     FilePasses::new(chunks, &survey, &Unwatched)
 }
@@ -100,4 +104,44 @@ fn a_visitor_ends_a_pass_with_its_own_error() {
     assert_eq!(passes.for_each(end), Err(Error::Own(50)));
     let stopped = passes.pass(&mut |_| Err(Stopped)).unwrap_err();
     assert!(matches!(stopped, PassError::Stopped(_)), "{stopped}");
+}
+
+/// 100 rows of three columns and a target in double precision.
+const BYTES: u64 = 100 * 4 * 8;
+
+#[test]
+fn rows_that_fit_the_memory_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("d.csv");
+    std::fs::write(&path, text(100)).unwrap();
+    let within = |memory: u64| survey_within(memory, Source::path(&path), 10).unwrap();
+    let (held, read) = (within(BYTES), within(BYTES - 1));
+    assert_eq!((held.bytes_held(), read.bytes_held()), (BYTES, 0));
+    assert_eq!((held.survey(), chunks(&held).unwrap()), (read.survey(), chunks(&read).unwrap()));
+    std::fs::write(&path, text(90)).unwrap();
+    assert_eq!(chunks(&held).unwrap().len(), 10);
+    assert!(chunks(&read).is_err());
+}
+
+/// The classes of a file in passes, and the kind of its target, are those of the file in memory.
+#[test]
+fn classes_are_those_of_the_rows_in_memory() {
+    for labels in [
+        &["3", "1", "3.0", "-0", "0"][..],
+        &["oak", "ash", "1", "oak", "elm"],
+        &["9007199254740993", "2", "9007199254740992", "2", "2"],
+    ] {
+        let row = |(i, label): (usize, &&str)| format!("{i},{label}\n");
+        let text = "a,y\n".to_owned() + &labels.iter().enumerate().map(row).collect::<String>();
+        let source = Source::bytes("d.csv", text.into_bytes());
+        let chunks = TrainingChunks::open_classes(source.clone(), &options(), &Unwatched).unwrap();
+        let settings =
+            SurveyOptions { scale: ScaleMethod::None, sample: 50, seed: 3, held_out: 0.0, memory: 0 };
+        let passes = FilePasses::new(chunks.rows_per_chunk(2), &settings, &Unwatched).unwrap();
+        let (whole, schema) = read_source(&source, &options()).unwrap();
+        let (classes, codes) = Classes::of(&whole.targets[0].values);
+        assert_eq!(passes.classes(), Some((&classes, &codes[..])));
+        assert_eq!(passes.schema(), Some(&schema));
+        assert_eq!(self::chunks(&passes).unwrap().len(), 3);
+    }
 }

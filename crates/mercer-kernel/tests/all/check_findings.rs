@@ -55,7 +55,7 @@ fn values_without_a_kernel_value_are_undefined() {
         text.starts_with("depends on ?: proven for ? = 1, 2, 3, 4, 5, undefined for ? = 0.5, 1.5, 2.5"),
         "{text}"
     );
-    let document = findings.to_json("<x,z>^?", Dim::Exactly(2), Domain::All);
+    let document = serde_json::to_value(findings.to_json("<x,z>^?", Dim::Exactly(2), Domain::All)).unwrap();
     assert_eq!(document["parameter"]["ranges"][0]["status"], "undefined");
     assert!(!ask("(<x,z>-3)^?;2").to_string().contains("refuted for ? = 0.5"));
 }

@@ -1,6 +1,7 @@
-"""Fit to files that are read in chunks and never held in memory."""
+"""Fit to files that are read in chunks."""
 
 import os
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,7 +14,7 @@ __all__ = ["FileFits"]
 
 
 class FileFits:
-    """Mixin of ridge regression with an ``approx`` parameter: `fit_file`."""
+    """Mixin of estimators with an ``approx`` parameter: `fit_file`."""
 
     def fit_file(
         self,
@@ -26,18 +27,20 @@ class FileFits:
         dtype="float64",
         holdout=0.0,
     ):
-        """Fit a file of any size, read in chunks, to the model of ``mercer fit ridge --approx``.
+        """Fit a file of any size, read in chunks, to the model of ``mercer fit --approx``.
 
-        The file is read twice, and once more for categories and missing values. The first pass computes the scaling and a
-        sample of the rows, which determines ``auto`` and the landmarks; the second adds every row to sums over the features.
-        O(n·D·(d + D)) time and O(D²) memory for D features.
+        The first pass over the file computes the scaling and a sample of the rows, which determines ``auto`` and the landmarks.
+        Rows that fit a quarter of the memory are read only once. Features that fit the memory are stored; otherwise ridge
+        regression adds every row to sums over the features, in O(n·D·(d + D)) time and O(D²) memory for D features, and
+        classifiers compute the features again in every step, with the classes of all rows in memory.
 
         Parameters
         ----------
         path : str or path-like
             A CSV, LIBSVM, Parquet, ``.npy`` or ``.npz`` file, gzipped or not.
         target : str, int or list of them, default=None
-            The target columns by name or number, from 0; -1 is the last. Not for LIBSVM files, which mark their target.
+            The target columns by name or number, from 0; -1 is the last. A classifier has one, of numbers or text. Not for LIBSVM
+            files, which mark their target.
         categorical : list of str or int, default=()
             Columns to turn into one feature per category.
         missing : {"error", "drop", "mean"}, default="error"
@@ -47,7 +50,7 @@ class FileFits:
         dtype : {"float64", "float32"}, default="float64"
             The precision in which rows and features are stored.
         holdout : float, default=0
-            The fraction of the rows on which a fit to the other rows is scored; the errors are in ``info["report"]["sizes"]``.
+            The fraction of the rows on which a fit to the other rows is scored; the errors are in ``info["report"]["held_out"]``.
 
         Returns
         -------
@@ -57,19 +60,18 @@ class FileFits:
         """
         self._validate_params()
         self._check_parameters()
-        if self.approx is None or self.solver != "auto":
-            raise ValueError("fit_file needs approx='fourier:1024', 'nystrom:1000' or 'auto', with solver='auto'")
+        if self.approx is None:
+            raise ValueError("fit_file needs approx='fourier:1024', 'nystrom:1000' or 'auto'")
         if not self._has_formula():
             raise ValueError(f"fit_file needs a formula as its kernel, such as 'rbf(sigma=auto)'. Got {self.kernel!r} instead.")
         if not 0 <= holdout < 1:
             raise ValueError(f"holdout must be a fraction of at least 0 and less than 1. Got {holdout!r} instead.")
         self._fit_seed = self._seed()
         settings = {
-            "method": "ridge",
+            **self._file_settings(),
+            "method": self._method,
             "kernel": Kernel(self.kernel)._native,
             "approx": self.approx,
-            "lambda": self._penalties().tolist(),
-            "bias": self.bias,
         }
         file = {
             "path": os.fspath(path),
@@ -81,10 +83,17 @@ class FileFits:
             "holdout": float(holdout),
         }
         with self._job() as job:
-            native, notes = _native.fit_ridge_file(settings, file, job)
+            native, notes = _native.fit_file(settings, file, job)
         for note in notes:
             warn(note)
         return Model(native)
+
+    def _file_settings(self):
+        """Return the settings of the library's classifier, except its kernel and approximation."""
+        weights = self.class_weight
+        if isinstance(weights, Mapping):
+            weights = {"named": [[str(label), float(weight)] for label, weight in weights.items()]}
+        return {**self._settings(), "class_weight": "uniform" if weights is None else weights}
 
 
 def _columns(columns):

@@ -6,12 +6,13 @@ from sklearn.utils.validation import _check_sample_weight
 from mercer import _native
 from mercer._constraints import ANY_KERNEL, CLASS_WEIGHT, NON_NEGATIVE, ON_DEVICE, POSITIVE, at_least, one_of
 from mercer._estimator import fitting
+from mercer._file_fits import FileFits
 from mercer._kernel_classifier import KernelClassifier
 
 __all__ = ["KernelLogisticRegression"]
 
 
-class KernelLogisticRegression(KernelClassifier):
+class KernelLogisticRegression(FileFits, KernelClassifier):
     """Kernel logistic regression: probabilities from f(x) = Σᵢ aᵢ k(xᵢ, x) + b.
 
     It minimises Σᵢ loss(yᵢ, f(xᵢ)) + ‖f‖²/(2C), with an unpenalised intercept. Two classes have one logit; more classes
@@ -146,7 +147,7 @@ class KernelLogisticRegression(KernelClassifier):
         -------
         self
         """
-        self._check_solver()
+        self._check_parameters()
         X, y = self._fit_input(X, y)
         codes = self._classes(y)
         if sample_weight is not None:
@@ -161,7 +162,7 @@ class KernelLogisticRegression(KernelClassifier):
             self._report_result(report)
         return self
 
-    def _check_solver(self):
+    def _check_parameters(self):
         if self._check_approx() is not None and self.solver != "newton":
             raise ValueError(f"approx={self.approx!r} needs solver='newton'. Got solver={self.solver!r} instead.")
 

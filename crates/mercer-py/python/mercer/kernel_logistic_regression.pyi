@@ -4,12 +4,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mercer._file_fits import FileFits
 from mercer._kernel_classifier import KernelClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["KernelLogisticRegression"]
 
-class KernelLogisticRegression(KernelClassifier):
+class KernelLogisticRegression(FileFits, KernelClassifier):
     C: float
     gamma: Literal["scale", "auto"] | float
     fit_intercept: bool

@@ -369,6 +369,11 @@ class KernelRidge(FileFits, RidgeEstimator):
 
     # In chunks.
 
+    def _file_settings(self):
+        if self.solver != "auto":
+            raise ValueError(f"fit_file needs solver='auto'. Got solver={self.solver!r} instead.")
+        return {"lambda": self._penalties().tolist(), "bias": self.bias}
+
     def _settles(self):
         """Return the parameters that later calls of `partial_fit` must not change."""
         return repr((self.approx, self.kernel, self.bias))

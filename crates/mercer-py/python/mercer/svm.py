@@ -6,13 +6,14 @@ from sklearn.utils import column_or_1d
 
 from mercer._constraints import NON_NEGATIVE, NU, PENALTY
 from mercer._estimator import fitting
+from mercer._file_fits import FileFits
 from mercer._svm import MACHINE, SupportVectorMachine
 from mercer._svm_classifier import CLASSIFIER, SupportVectorClassifier
 
 __all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
 
 
-class SVC(SupportVectorClassifier):
+class SVC(FileFits, SupportVectorClassifier):
     """Support vector classification: minimises ½‖w‖² + C Σᵢ max(0, 1 − yᵢf(xᵢ)) for every pair of classes.
 
     The problem, its stopping rule and the vote among pairs are those of LIBSVM; optimality is verified in double precision.
@@ -143,10 +144,10 @@ class SVC(SupportVectorClassifier):
         self.approx = approx
 
     def _prepare(self, X, y, sample_weight):
-        self._check_features()
+        self._check_parameters()
         return super()._prepare(X, y, sample_weight)
 
-    def _check_features(self):
+    def _check_parameters(self):
         """Raise ValueError for parameters that machines on features do not support."""
         by_pairs = self.decision_function_shape == "ovo"
         if self._check_approx() is not None:

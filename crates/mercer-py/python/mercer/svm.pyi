@@ -4,13 +4,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mercer._file_fits import FileFits
 from mercer._svm import SupportVectorMachine
 from mercer._svm_classifier import SupportVectorClassifier
 from mercer.kernel import Kernel
 
 __all__ = ["NuSVC", "NuSVR", "OneClassSVM", "SVC", "SVR"]
 
-class SVC(SupportVectorClassifier):
+class SVC(FileFits, SupportVectorClassifier):
     C: float
     gamma: Literal["scale", "auto"] | float
     approx: str | None

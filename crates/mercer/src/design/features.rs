@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::data::{AnySamples, Matrix};
+use crate::data::{AnySamples, Matrix, Passes};
 use crate::gram::{Values, ValuesMut};
 use crate::kernel::Kernel;
 use crate::linalg::NormalEquations;
@@ -20,6 +20,7 @@ use super::held::{Held, filled};
 use super::landmarks::Landmarks;
 use super::passes::Parts;
 use super::recomputed::{Recomputed, fill_in_slices};
+use super::streamed::Streamed;
 use super::text::FeatureTextError;
 use super::transform::Transform;
 
@@ -100,11 +101,27 @@ impl Features {
         session: &'a Session<'a>,
     ) -> Result<Box<dyn Design + 'a>, DesignError> {
         let recomputed = Recomputed::new(self.ready(samples.ncols(), None, session)?, samples)?;
-        let entries = (samples.nrows() as u64).saturating_mul(recomputed.ncols() as u64);
-        if entries.saturating_mul(recomputed.precision().bytes()) > session.memory() {
+        if bytes_needed(&recomputed) > session.memory() {
             return Ok(Box::new(recomputed));
         }
         Ok(Box::new(Held::of(&recomputed, session)?))
+    }
+
+    /// The features of all rows of a stream as a design: stored, after one pass, if they fit the memory of the session
+    /// beside the rows that the stream holds, otherwise recomputed for each pass.
+    ///
+    /// # Errors
+    /// As [`design`](Self::design), and if the rows cannot be read.
+    pub fn design_of_stream<'a>(
+        &'a self,
+        passes: &'a dyn Passes,
+        session: &'a Session<'a>,
+    ) -> Result<Box<dyn Design + 'a>, DesignError> {
+        let streamed = Streamed::new(self, passes, session)?;
+        if bytes_needed(&streamed).saturating_add(passes.bytes_held()) > session.memory() {
+            return Ok(Box::new(streamed));
+        }
+        Ok(Box::new(streamed.held(session)?))
     }
 
     /// Whether the engine of the session sums over these features faster than passes over them do.
@@ -175,6 +192,12 @@ impl Features {
             }
         }
     }
+}
+
+/// The bytes of all rows of a design.
+fn bytes_needed(design: &dyn Design) -> u64 {
+    let entries = (design.nrows() as u64).saturating_mul(design.ncols() as u64);
+    entries.saturating_mul(design.precision().bytes())
 }
 
 impl From<FeatureMap> for Features {

@@ -11,7 +11,7 @@ use crate::real::Precision;
 use crate::session::Session;
 use crate::watch::Watch;
 
-use super::error::{DesignError, check_memory};
+use super::error::{DesignError, check_columns, check_memory};
 use super::features::RowFeatures;
 use super::{Access, Design, computed};
 
@@ -47,22 +47,57 @@ impl<'a> Held<'a> {
     /// values.
     ///
     /// # Errors
-    /// As [`RowFeatures::transform`].
+    /// As [`empty`](Self::empty) and [`set`](Self::set).
     pub fn for_passes(
         features: &RowFeatures<'a>,
         samples: &AnySamples<'_>,
         session: &Session<'_>,
     ) -> Result<Self, DesignError> {
-        let precision = features.precision(samples);
-        let RowFeatures::Landmarks(landmarks, _) = *features else {
-            return Ok(features.transform(samples, precision, session)?.into());
+        let mut held = Self::empty(features, samples.nrows(), features.precision(samples), session)?;
+        session.begin("features", samples.nrows() as u64);
+        held.set(0, features, samples, session)?;
+        Ok(held)
+    }
+
+    /// `rows` rows for passes, all of them 0 until they are [`set`](Self::set).
+    ///
+    /// # Errors
+    /// If they do not fit the memory of the session.
+    pub fn empty(
+        features: &RowFeatures<'a>,
+        rows: usize,
+        precision: Precision,
+        session: &Session<'_>,
+    ) -> Result<Self, DesignError> {
+        let whitening = match *features {
+            RowFeatures::Landmarks(landmarks, _) => Some(landmarks.whitening()),
+            _ => None,
         };
-        let (n, m) = (samples.nrows(), landmarks.count());
-        check_memory("the kernel of samples with landmarks", n, m, precision.bytes(), session.memory())?;
-        let values = filled(precision, n, m, session, |rows, out| {
-            landmarks.fill_kernel_values(samples, rows, out, session)
-        })?;
-        Ok(Self { values, whitening: Some(landmarks.whitening()) })
+        check_memory("the features", rows, features.count(), precision.bytes(), session.memory())?;
+        Ok(Self { values: Values::zeros(precision, rows, features.count()), whitening })
+    }
+
+    /// Computes the rows of some samples, from the row `first` on.
+    ///
+    /// # Errors
+    /// As [`RowFeatures::fill`].
+    ///
+    /// # Panics
+    /// If there are fewer rows, or if they are not of these features.
+    pub fn set(
+        &mut self,
+        first: usize,
+        features: &RowFeatures<'_>,
+        samples: &AnySamples<'_>,
+        session: &Session<'_>,
+    ) -> Result<(), DesignError> {
+        check_columns(samples, features.columns())?;
+        let d = self.values.ncols();
+        let entries = first * d..(first + samples.nrows()) * d;
+        fill_blocks(d, self.values.entries_mut().slice(entries), session, |rows, out| match features {
+            RowFeatures::Landmarks(landmarks, _) => landmarks.fill_kernel_values(samples, rows, out, session),
+            features => features.fill(samples, rows, out, session),
+        })
     }
 
     /// The rows in memory: φ, or k if there is a factor L with φ = L⁻¹k.
@@ -114,16 +149,28 @@ pub(super) fn filled(
     watch: &dyn Watch,
     fill: impl Fn(Range<usize>, ValuesMut<'_>) -> Result<(), DesignError>,
 ) -> Result<Values, DesignError> {
-    /// Rows between two reports of progress: enough for all threads.
-    const ROWS: usize = 16_384;
     watch.begin("features", n as u64);
     let mut values = Values::zeros(precision, n, d);
+    fill_blocks(d, values.entries_mut(), watch, fill)?;
+    Ok(values)
+}
+
+/// Fills rows of `d` entries block by block.
+fn fill_blocks(
+    d: usize,
+    mut out: ValuesMut<'_>,
+    watch: &dyn Watch,
+    fill: impl Fn(Range<usize>, ValuesMut<'_>) -> Result<(), DesignError>,
+) -> Result<(), DesignError> {
+    /// Rows between two reports of progress: enough for all threads.
+    const ROWS: usize = 16_384;
+    let n = out.len() / d.max(1);
     for first in (0..n).step_by(ROWS) {
         let rows = first..n.min(first + ROWS);
-        fill(rows.clone(), values.entries_mut().slice(rows.start * d..rows.end * d))?;
+        fill(rows.clone(), out.slice(rows.start * d..rows.end * d))?;
         watch.advance(rows.len() as u64);
     }
-    Ok(values)
+    Ok(())
 }
 
 /// L·X = B, in place, for L row-major.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::data::{Matrix, Passes};
-use crate::gram::ValuesMut;
+use crate::gram::{Values, ValuesMut};
 use crate::linalg::NormalEquations;
 use crate::real::Precision;
 use crate::session::Session;
@@ -11,6 +11,7 @@ use crate::watch::Watch;
 
 use super::error::DesignError;
 use super::features::Features;
+use super::held::Held;
 use super::passes::Parts;
 use super::recomputed::Recomputed;
 use super::row_loss::{LossSums, RowLoss};
@@ -41,6 +42,23 @@ impl<'a> Streamed<'a> {
         let ready = features.ready(sample.ncols(), None, session)?;
         let (ncols, precision) = (ready.count(), ready.precision(sample));
         Ok(Self { features, passes, session, ncols, precision })
+    }
+
+    /// The rows in memory, from one pass.
+    ///
+    /// # Errors
+    /// If the rows cannot be read or computed, or if `watch` asks to stop.
+    pub fn held(&self, watch: &dyn Watch) -> Result<Held<'static>, DesignError> {
+        let width = self.ncols;
+        let mut values = Values::zeros(self.precision, self.nrows(), width);
+        watch.begin("features", self.nrows() as u64);
+        self.chunks(watch, |rows, design| {
+            let out = rows.start * width..rows.end * width;
+            design.fill(0..rows.len(), values.entries_mut().slice(out), watch)?;
+            watch.advance(rows.len() as u64);
+            Ok(())
+        })?;
+        Ok(values.into())
     }
 
     /// Calls `visit` with the rows of each chunk and their features.

@@ -20,7 +20,7 @@ use super::lms::Lms;
 use super::logistic::Logistic;
 use super::perceptron::Perceptron;
 use super::problem::Problem;
-use super::ridge::Ridge;
+use super::ridge::{Ridge, RidgeSolver};
 use super::smoother::Smoother;
 use super::svm::Svm;
 
@@ -63,16 +63,37 @@ impl AnyLearner {
     /// # Errors
     /// If there is no column of that name.
     pub fn bind(mut self, names: &[String]) -> Result<Self, DesignError> {
-        let lift = match &mut self {
-            Self::Ridge(Ridge { lift, .. })
-            | Self::Lms(Lms { lift, .. })
-            | Self::Perceptron(Perceptron { lift, .. }) => lift,
-            _ => return Ok(self),
-        };
-        if let Lift::Features(map) = lift {
+        if let Some(lift) = self.lift_mut()
+            && let Lift::Features(map) = lift
+        {
             *lift = map.bind(names)?.into();
         }
         Ok(self)
+    }
+
+    /// The lift, if the learner has one.
+    pub fn lift_mut(&mut self) -> Option<&mut Lift> {
+        match self {
+            Self::Ridge(Ridge { lift, .. })
+            | Self::Lms(Lms { lift, .. })
+            | Self::Perceptron(Perceptron { lift, .. })
+            | Self::Logistic(Logistic { lift, .. })
+            | Self::Svm(Svm { lift, .. }) => Some(lift),
+            _ => None,
+        }
+    }
+
+    /// The lift of a learner that trains on a stream: on features that approximate a kernel, other than by conjugate gradients,
+    /// which read the rows in every step.
+    #[must_use]
+    pub fn lift_of_stream(&self) -> Option<&Lift> {
+        let lift = match self {
+            Self::Ridge(ridge) if ridge.solver != RidgeSolver::Cg => &ridge.lift,
+            Self::Logistic(logistic) => &logistic.lift,
+            Self::Svm(svm) => &svm.lift,
+            _ => return None,
+        };
+        Some(lift).filter(|lift| matches!(lift, Lift::Approximate { .. } | Lift::Auto(_)))
     }
 
     /// The features of an approximation for this number of rows, of which samples are all or a part.

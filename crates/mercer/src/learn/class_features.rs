@@ -4,9 +4,7 @@
 use std::slice;
 
 use crate::data::Matrix;
-use crate::design::{
-    Approximation, Design, DesignError, Labelled, LabelledDesign, LabelledRows, Parts, Streamed,
-};
+use crate::design::{Approximation, Design, DesignError, Labelled, LabelledDesign, LabelledRows, Parts};
 use crate::kernel::Kernel;
 use crate::linalg::{Intercept, NormalEquations};
 use crate::model::{Facts, Predictor};
@@ -49,8 +47,8 @@ pub(super) struct ClassFeatures<'a> {
 impl ClassFeatures<'_> {
     /// Trains by `solve`, which receives the features and labels with C·wᵢ as weights.
     ///
-    /// The features are stored if they fit the memory budget together with the sums over them; otherwise, and for a
-    /// stream, they are recomputed for each pass.
+    /// The features are stored if they fit the memory budget together with the sums over them; otherwise they are recomputed
+    /// for each pass.
     ///
     /// # Errors
     /// If a setting is out of range, if the problem's classes or weights do not line up, if the kernel has no such
@@ -76,7 +74,7 @@ impl ClassFeatures<'_> {
         let sums_bytes = cost::sums_bytes(prepared.features.count(columns)?, 0);
         let left = session.with_memory(session.memory().saturating_sub(sums_bytes));
         let design: Box<dyn Design + '_> = match problem.inputs {
-            Inputs::Stream(passes) => Box::new(Streamed::new(&prepared.features, passes, &left)?),
+            Inputs::Stream(passes) => prepared.features.design_of_stream(passes, &left)?,
             _ => prepared.features.design(problem.samples()?, &left)?,
         };
         let fit = solve(LabelledDesign { design: &*design, labels })?;

@@ -7,6 +7,7 @@ use crate::kernel::check::Domain;
 use crate::kernel::{ComposeError, EvalError, ResolveError};
 use crate::linalg::NormalEquationsError;
 use crate::memory;
+use crate::model::ModelError;
 use crate::session::Session;
 use crate::solve::SolveError;
 use crate::watch::Stopped;
@@ -211,6 +212,9 @@ pub enum LearnError {
     /// The normal equations of features have no solution.
     #[error(transparent)]
     NormalEquations(#[from] NormalEquationsError),
+    /// The fit cannot predict at held-out rows, for this reason.
+    #[error("{0}")]
+    Prediction(String),
     /// The session asked to stop.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -231,6 +235,16 @@ impl From<DesignError> for LearnError {
 impl From<PassError> for LearnError {
     fn from(error: PassError) -> Self {
         DesignError::from(error).into()
+    }
+}
+
+impl From<ModelError> for LearnError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Design(error) => error.into(),
+            ModelError::Gram(error) => Self::Gram(error),
+            error => Self::Prediction(error.to_string()),
+        }
     }
 }
 

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use crate::data::{AnySamples, Classes, Matrix, Number};
 use crate::model::libsvm::PRECOMPUTED;
-use crate::model::{Calibration, Facts, Model, ModelError, Predictor};
+use crate::model::{Calibration, Errors, Facts, Model, ModelError, Predictor};
 use crate::session::Session;
 use crate::solve::Report;
 
 use super::learner::{Learner, Requires};
 use super::problem::{Inputs, Origin, Problem};
-use super::ridge::TargetError;
 
 /// A trained model.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +25,7 @@ pub struct Fitted {
     /// The iterations of each subproblem, if there are several: one for each support vector machine.
     pub iterations: Vec<u64>,
     /// The errors of each target on the held-out rows of a stream, by a fit to the others.
-    pub held_out: Option<Vec<TargetError>>,
+    pub held_out: Option<Vec<Errors>>,
 }
 
 impl Fitted {
@@ -131,7 +130,7 @@ pub(crate) struct Answer {
     /// The iterations of each subproblem, if there are several.
     pub iterations: Vec<u64>,
     /// The errors on held-out rows.
-    pub held_out: Option<Vec<TargetError>>,
+    pub held_out: Option<Vec<Errors>>,
 }
 
 impl Answer {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::AnySamples;
+use crate::data::{AnySamples, ScaleMethod, SurveyOptions};
 use crate::design::{Approximation, FeatureMap, Features};
 use crate::kernel::Kernel;
 use crate::kernel::check::Domain;
@@ -117,6 +117,13 @@ impl Lift {
             }
             _ => SAMPLE,
         }
+    }
+
+    /// The settings of the survey of a file to train on; its rows may take a quarter of the memory budget.
+    #[must_use]
+    pub fn survey(&self, scale: ScaleMethod, held_out: f64, session: &Session<'_>) -> SurveyOptions {
+        let (sample, seed, memory) = (self.sample_rows(), session.seed(), session.memory() / 4);
+        SurveyOptions { scale, sample, seed, held_out, memory }
     }
 }
 

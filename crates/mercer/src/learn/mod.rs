@@ -11,6 +11,7 @@ mod digest;
 mod error;
 mod fitted;
 mod gp;
+mod held_out;
 mod kernel_check;
 mod knn;
 mod learner;
@@ -44,8 +45,8 @@ pub use logistic::Logistic;
 pub use perceptron::{BudgetedPerceptron, Perceptron, Rule};
 pub use problem::{Inputs, Origin, Problem, Targets};
 pub use ridge::{
-    Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums, TargetError,
-    TargetSizes, add_rows, check_matrix_memory, choose_approximation, empty_sums,
+    Coefficients, FormChoice, Quality, Ridge, RidgeSolver, Sizes, Solution, SolvedSums, TargetSizes,
+    add_rows, check_matrix_memory, choose_approximation, empty_sums,
 };
 pub use smoother::Smoother;
 

@@ -35,14 +35,14 @@ pub enum Inputs<'a> {
     Samples(AnySamples<'a>),
     /// The kernel matrix, without the samples.
     Gram(&'a dyn Gram),
-    /// Scaled rows with their targets that are read in passes and never stored.
+    /// Scaled rows with their targets that are read in passes.
     Stream(&'a dyn Passes),
 }
 
 /// The targets.
 #[derive(Debug, Clone)]
 pub enum Targets<'a> {
-    /// None: one-class estimation uses only the inputs, and the rows of a stream come with their targets.
+    /// None: one-class estimation uses only the inputs, and the rows of a stream come with their numbers.
     None,
     /// One row per sample and one column per target.
     Numbers(Cow<'a, Matrix<f64>>),
@@ -105,7 +105,7 @@ impl<'a> Problem<'a> {
         Self { inputs, targets, weights: None, origin: Origin::default() }
     }
 
-    /// The problem of predicting the targets of a stream at its rows.
+    /// The problem of predicting the targets of a stream at its rows, or their classes if it has classes.
     #[must_use]
     pub fn stream(passes: &'a dyn Passes) -> Self {
         let survey = passes.survey();
@@ -114,7 +114,11 @@ impl<'a> Problem<'a> {
             outputs: survey.targets.clone(),
             scaling: survey.scaling.clone(),
         };
-        Self { inputs: Inputs::Stream(passes), targets: Targets::None, weights: None, origin }
+        let targets = passes.classes().map_or(Targets::None, |(classes, codes)| Targets::Classes {
+            codes: codes.into(),
+            classes: classes.clone(),
+        });
+        Self { inputs: Inputs::Stream(passes), targets, weights: None, origin }
     }
 
     /// The same problem with a weight for each row.

@@ -19,6 +19,7 @@ mod pairs;
 mod parts;
 mod predictor;
 mod ranks;
+mod score;
 mod smoothing;
 mod tensors;
 mod voted;
@@ -49,6 +50,11 @@ pub use pairs::{Pairs, classes_of_pairs, one_vs_rest_decisions, pairs_of, vote};
 pub use parts::{Array, Arrays, Parts};
 pub use predictor::Predictor;
 pub use ranks::Ranks;
+pub use score::{
+    CalibrationLine, ClassErrors, ClassSums, DensityErrors, Errors, InlierShare, NumberErrors, NumberSums,
+    Score,
+};
+pub(crate) use score::{Confusion, ErrorSums, Moments, log_loss};
 pub(crate) use smoothing::smooth_leaving_out;
 pub use voted::{Voted, VotedStep};
 

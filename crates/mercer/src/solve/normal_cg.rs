@@ -42,11 +42,11 @@ fn aim(precision: Precision) -> f64 {
     if precision == Precision::Double { AIM } else { TOLERANCE }
 }
 
-/// Passes that cost as much as the sums over this many features; `None` if more are expected even if a sample
-/// represents the other rows.
+/// The passes for each of `fits` fits that together cost as much as the sums over this many features; `None` if more are
+/// expected even if a sample represents the other rows.
 #[must_use]
-pub fn affordable_passes(features: usize, precision: Precision) -> Option<u64> {
-    let most = (features / FEATURES_PER_PASS) as u64;
+pub fn affordable_passes(features: usize, precision: Precision, fits: u64) -> Option<u64> {
+    let most = (features / FEATURES_PER_PASS) as u64 / fits;
     let expected = aim(precision).ln() / CONTRACTION.ln();
     (expected <= most as f64).then_some(most)
 }

@@ -1,10 +1,11 @@
 //! Learners on rows that are read in passes, against the same rows in memory.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use mercer::data::{
-    AnySamples, FilePasses, Matrix, Passes, ReadOptions, ScaleMethod, Source, SurveyOptions, TrainingChunks,
+    AnySamples, Chunk, FilePasses, HeldOut, Matrix, PassError, Passes, ReadOptions, ScaleMethod, Source,
+    Survey, SurveyOptions, TrainingChunks,
 };
 use mercer::design::{Approximation, Design, DesignError, Held, Labelled, Loss, Parts, RowLoss, Streamed};
 use mercer::kernel::Kernel;
@@ -13,21 +14,31 @@ use mercer::learn::{
     Fitted, LearnError, Learner, Lift, Lms, Logistic, Problem, Ridge, RidgeSolver, TargetSizes, Targets, cost,
 };
 use mercer::linalg::{Intercept, NormalEquations};
+use mercer::model::{Errors, Method};
+use mercer::real::Precision;
 use mercer::session::{Checkpoint, Session};
-use mercer::watch::Unwatched;
+use mercer::watch::{Stopped, Unwatched};
 
 /// A file of a smooth function of two columns.
 fn passes(rows: usize, per_chunk: usize, held_out: f64) -> FilePasses {
+    file(rows, per_chunk, held_out, Precision::Double)
+}
+
+fn in_single(rows: usize, held_out: f64) -> FilePasses {
+    file(rows, 1_000, held_out, Precision::Single)
+}
+
+fn file(rows: usize, per_chunk: usize, held_out: f64, dtype: Precision) -> FilePasses {
     let row = |i: usize| {
         let (a, b) = ((i as f64 * 0.618_034).fract() * 4.0, (i as f64 * 0.754_878).fract() * 4.0);
         format!("{a},{b},{},{}\n", a.sin() + 0.5 * b, a * b)
     };
     let text = "a,b,y,z\n".to_owned() + &(0..rows).map(row).collect::<String>();
     let target = ["y", "z"].map(|name| name.parse().unwrap()).to_vec();
-    let options = ReadOptions { target, ..ReadOptions::default() };
+    let options = ReadOptions { target, dtype, ..ReadOptions::default() };
     let source = Source::bytes("d.csv", text.into_bytes());
     let chunks = TrainingChunks::open(source, &options, &Unwatched).unwrap().rows_per_chunk(per_chunk);
-    let survey = SurveyOptions { scale: ScaleMethod::Standard, sample: 10_000, seed: 5, held_out };
+    let survey = SurveyOptions { scale: ScaleMethod::Standard, sample: 10_000, seed: 5, held_out, memory: 0 };
     FilePasses::new(chunks, &survey, &Unwatched).unwrap()
 }
 
@@ -88,10 +99,68 @@ fn the_error_on_held_out_rows_matches_a_fit_to_the_others() {
     let found = predictions(&others, &samples);
     let errors = fitted.held_out.unwrap();
     for (o, error) in errors.iter().enumerate() {
-        let squares = (0..samples.nrows()).map(|i| (found.row(i)[o] - targets.row(i)[o]).powi(2));
-        let rmse = (squares.sum::<f64>() / samples.nrows() as f64).sqrt();
+        let Errors::Numbers(error) = error else { panic!("{error:?}") };
+        let n = samples.nrows() as f64;
+        let residual = |i: usize| found.row(i)[o] - targets.row(i)[o];
+        let rmse = ((0..samples.nrows()).map(|i| residual(i).powi(2)).sum::<f64>() / n).sqrt();
+        let mae = (0..samples.nrows()).map(|i| residual(i).abs()).sum::<f64>() / n;
         assert_eq!(error.rows, samples.nrows() as u64);
         assert!((error.rmse - rmse).abs() < 1e-9 * rmse, "{error:?} {rmse}");
+        assert!((error.mae - mae).abs() < 1e-9 * mae, "{error:?} {mae}");
+    }
+}
+
+/// Counts the passes over another stream.
+struct Counted<'a> {
+    stream: &'a FilePasses,
+    passes: AtomicUsize,
+}
+
+impl Passes for Counted<'_> {
+    fn survey(&self) -> &Survey {
+        self.stream.survey()
+    }
+
+    fn pass(&self, visit: &mut (dyn FnMut(&Chunk) -> Result<(), Stopped> + Send)) -> Result<(), PassError> {
+        self.passes.fetch_add(1, Ordering::Relaxed);
+        self.stream.pass(visit)
+    }
+}
+
+/// Where the features of all rows fit the memory they are stored in one pass; where they do not, they are added to sums. Both solve
+/// the same problem, and held-out rows take another pass.
+#[test]
+fn a_stream_whose_features_fit_the_memory_has_the_fit_of_the_sums() {
+    for (rows, held_out, approximation) in
+        [(8_000, 0.0, Approximation::nystrom(1_000)), (19_300, 0.2, Approximation::fourier(1_920))]
+    {
+        let stream = in_single(rows, held_out);
+        let kernel: Kernel = "matern(nu=1.5, length=0.3)".parse().unwrap();
+        let ridge = Ridge::on((kernel, approximation)).lambda(0.1);
+        let features = approximation.features();
+        // Room for half of the features.
+        let little = cost::sums_bytes(features, 2) + 2 * (rows * features) as u64;
+        let [held, summed] = [session(), session().with_memory(little)].map(|session| {
+            let counted = Counted { stream: &stream, passes: AtomicUsize::new(0) };
+            let fitted = ridge.train(&Problem::stream(&counted), &session).unwrap();
+            assert_eq!(counted.passes.into_inner(), 1 + usize::from(held_out > 0.0));
+            fitted
+        });
+        for (fit, solver) in [(&held, "conjugate gradients"), (&summed, "cholesky")] {
+            let report = fit.report.as_ref().unwrap();
+            assert!(report.solver.contains(solver), "{report:?}");
+        }
+        let sample = stream.survey().sample.select(&(0..500).collect::<Vec<_>>());
+        let (ours, theirs) = (predictions(&held, &sample), predictions(&summed, &sample));
+        for (a, b) in ours.entries().iter().zip(theirs.entries()) {
+            assert!((a - b).abs() < 1e-3, "{approximation}: {a} {b}");
+        }
+        assert_eq!(held.held_out.is_some(), held_out > 0.0);
+        for (a, b) in held.held_out.iter().flatten().zip(summed.held_out.iter().flatten()) {
+            let (Errors::Numbers(a), Errors::Numbers(b)) = (a, b) else { panic!("{a:?}") };
+            assert_eq!((a.rows, a.target.as_str()), (b.rows, b.target.as_str()));
+            assert!((a.mae - b.mae).abs() < 1e-2 * b.mae, "{a:?} {b:?}");
+        }
     }
 }
 
@@ -211,6 +280,54 @@ fn classifiers_learn_the_same_from_a_stream_and_from_its_rows() {
         let (ours, theirs) = (predictions(&fitted, &samples), predictions(&in_memory, &samples));
         for (a, b) in ours.entries().iter().zip(theirs.entries()) {
             assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
+    }
+}
+
+/// Three classes; of the third there is one row, which is held out by its number but trained on.
+fn classes(rows: usize, held_out: f64) -> FilePasses {
+    let row = |i: usize| {
+        let (a, b) = ((i as f64 * 0.618_034).fract() * 4.0, (i as f64 * 0.754_878).fract() * 4.0);
+        let of_row = HeldOut::new(rows as u64, 0.25, 5);
+        let first = (0..rows).find(|&row| of_row.contains(row as u64));
+        let class = if Some(i) == first {
+            "odd"
+        } else if a > b {
+            "high"
+        } else {
+            "low"
+        };
+        format!("{a},{b},{class}\n")
+    };
+    let text = "a,b,y\n".to_owned() + &(0..rows).map(row).collect::<String>();
+    let options = ReadOptions { target: vec!["y".parse().unwrap()], ..ReadOptions::default() };
+    let source = Source::bytes("d.csv", text.into_bytes());
+    let chunks = TrainingChunks::open_classes(source, &options, &Unwatched).unwrap().rows_per_chunk(64);
+    let survey = SurveyOptions { scale: ScaleMethod::None, sample: 10_000, seed: 5, held_out, memory: 0 };
+    FilePasses::new(chunks, &survey, &Unwatched).unwrap()
+}
+
+/// The held-out rows of a stream of classes are scored by a fit to the others, whether or not the features fit the memory.
+#[test]
+fn classifiers_are_scored_on_held_out_rows() {
+    let (stream, whole) = (classes(300, 0.25), classes(300, 0.0));
+    let kernel: Kernel = "rbf(sigma=1)".parse().unwrap();
+    let approximation = Approximation::fourier(32);
+    let svc = Svm::on((kernel.clone(), approximation), Machine::Svc { c: 1.0 });
+    let learners: [&dyn Learner; 2] = [&Logistic::on((kernel, approximation)).lambda(0.1), &svc];
+    for learner in learners {
+        for session in [session(), session().with_memory(cost::sums_bytes(32, 0) + 1_000)] {
+            let fitted = learner.train(&Problem::stream(&stream), &session).unwrap();
+            let of_all = learner.train(&Problem::stream(&whole), &session).unwrap();
+            assert_eq!(fitted.model.predictor, of_all.model.predictor);
+            assert_eq!(of_all.held_out, None);
+            let Some([Errors::Classes(errors)]) = fitted.held_out.as_deref() else { panic!("{fitted:?}") };
+            assert_eq!(
+                (errors.rows, &errors.classes[..]),
+                (74, &["high", "low", "odd"].map(String::from)[..])
+            );
+            assert!((0.9..1.0).contains(&errors.accuracy), "{errors:?}");
+            assert_eq!(errors.log_loss.is_some(), learner.method() == Method::Logistic);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use mercer::data::{Dataset, Matrix};
 use mercer::learn::{Fitted, Learner};
-use mercer::model::{Facts, Method, Model};
+use mercer::model::{Facts, Method, Model, Score};
 use mercer::session::Session;
 use mercer::solve::Report;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::commands::plot::pictures::places;
 use crate::commands::plot::shown::{Decisions, Shown};
 use crate::failure::Failure;
 use crate::input::Rows;
-use crate::score::Score;
+use crate::score::line;
 
 /// Places along a curve.
 const CURVE: usize = 301;
@@ -231,7 +231,7 @@ pub fn training(rows: &Rows, model: &Model, session: &Session<'_>) -> Result<Str
         }
         _ => score = Score::of_inliers(&outputs),
     }
-    Ok(score.errors(&model.outputs).first().map(|errors| errors.line()).unwrap_or_default())
+    Ok(score.errors(&model.outputs).first().map(line).unwrap_or_default())
 }
 
 /// A model with its points, for drawing.

@@ -1,7 +1,6 @@
 //! Pictures of regressions.
 
-use mercer::data::Matrix;
-use mercer::model::{GaussianProcess, Method};
+use mercer::model::{GaussianProcess, Method, NumberSums};
 use mercer::session::Session;
 
 use super::Kind;
@@ -11,7 +10,6 @@ use crate::failure::Failure;
 use crate::plot::{
     Agreement, ColourScale, ContourMap, Field, Figure, FittedCurve, MOST_BUMPS, Surface, number,
 };
-use crate::score::{Errors, Score};
 
 /// The fraction of new data in the band of a Gaussian process, and the number of functions drawn from its posterior.
 const BAND: f64 = 0.95;
@@ -155,17 +153,12 @@ fn agreement(shown: &Shown, kind: Kind, session: &Session<'_>) -> Result<Agreeme
     let predictions = shown.chosen(&shown.predicted(session)?);
     let (actual, predicted): (Vec<f64>, Vec<f64>) =
         shown.observed().map(|(row, y)| (y, predictions[row])).unzip();
-    let mut score = Score::of_numbers(1);
-    let column = |values: &[f64]| Matrix::from_entries(values.len(), 1, values.to_vec());
-    score.add_numbers(&column(&actual), &column(&predicted));
-    let errors = score.errors(std::slice::from_ref(&shown.output_name));
-    let errors = match errors.first() {
-        Some(Errors::Numbers(errors)) => {
-            let r2 = errors.r2.map(|r2| format!(" · R² {r2:.3}")).unwrap_or_default();
-            format!(" · RMSE {}{r2}", number(errors.rmse))
-        }
-        _ => String::new(),
-    };
+    let mut sums = NumberSums::default();
+    actual.iter().zip(&predicted).for_each(|(y, f)| sums.add(*y, *f));
+    let errors = sums.errors(&shown.output_name).map_or_else(String::new, |errors| {
+        let r2 = errors.r2.map(|r2| format!(" · R² {r2:.3}")).unwrap_or_default();
+        format!(" · RMSE {}{r2}", number(errors.rmse))
+    });
     Ok(Agreement {
         title: format!("Predicted and actual {}", shown.output_name),
         subtitle: format!("{}{errors} · {}", shown.counted(actual.len()), about(shown)),

@@ -56,7 +56,7 @@ class KernelLogisticRegression(ClassifierOnDask, kernel_logistic_regression.Kern
         self
         """
         self._needs_features()
-        self._check_solver()
+        self._check_parameters()
         with self._on_cluster() as cluster:
             rows, expected = self._partitions(X, y, sample_weight, classes=True)
             found = self._found = self._survey_classes(cluster, rows, expected)

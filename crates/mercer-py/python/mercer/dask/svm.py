@@ -52,7 +52,7 @@ class SVC(ClassifierOnDask, svm.SVC):
         self
         """
         self._needs_features()
-        self._check_features()
+        self._check_parameters()
         with self._on_cluster() as cluster:
             rows, expected = self._partitions(X, y, sample_weight, classes=True, clip=True)
             found = self._found = self._survey_classes(cluster, rows, expected)

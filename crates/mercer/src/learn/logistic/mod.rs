@@ -24,6 +24,7 @@ use super::class_weight::{ClassWeight, Counted};
 use super::codes::check_codes;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted};
+use super::held_out::with_held_out;
 use super::kernel_check::KernelCheck;
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
@@ -250,23 +251,25 @@ impl Learner for Logistic {
     }
 
     fn train(&self, problem: &Problem<'_>, session: &Session<'_>) -> Result<Fitted, LearnError> {
-        let answer = match &self.lift {
-            Lift::Kernel(kernel) => self.on_kernel(kernel, problem, session)?,
-            Lift::Approximate { kernel, approx } => {
-                let kernel = kernel.resolve_auto(&session.scales(problem.sample()?.0))?;
-                self.on_features(&kernel, *approx, problem, session)?
-            }
-            Lift::Auto(_) => {
-                let (lift, _) = self.lift.resolved(problem, session)?;
-                return self.clone().lift(lift).train(problem, session);
-            }
-            Lift::Features(_) => {
-                return Err(LearnError::Unsupported(
-                    "logistic regression works on a kernel, not on features",
-                ));
-            }
-        };
-        Ok(Fitted::new(self, problem, session, answer))
+        if let Lift::Auto(_) = self.lift {
+            let (lift, _) = self.lift.resolved(problem, session)?;
+            return self.clone().lift(lift).train(problem, session);
+        }
+        with_held_out(problem, session, |problem| {
+            let answer = match &self.lift {
+                Lift::Approximate { kernel, approx } => {
+                    let kernel = kernel.resolve_auto(&session.scales(problem.sample()?.0))?;
+                    self.on_features(&kernel, *approx, problem, session)?
+                }
+                Lift::Kernel(kernel) | Lift::Auto(kernel) => self.on_kernel(kernel, problem, session)?,
+                Lift::Features(_) => {
+                    return Err(LearnError::Unsupported(
+                        "logistic regression works on a kernel, not on features",
+                    ));
+                }
+            };
+            Ok(Fitted::new(self, problem, session, answer))
+        })
     }
 }
 

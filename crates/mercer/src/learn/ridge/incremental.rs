@@ -31,19 +31,6 @@ pub struct Solution {
     pub effective_dimension: f64,
 }
 
-/// The errors of a fit for one target, on the samples of given sums.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TargetError {
-    /// Samples.
-    pub rows: u64,
-    /// √ of the mean of the squared errors.
-    pub rmse: f64,
-    /// 1 − Σ(y−f)²/Σ(y−ȳ)²; `None` if the targets are all equal.
-    pub r2: Option<f64>,
-    /// The root mean squared error of predicting their mean everywhere.
-    pub baseline_rmse: f64,
-}
-
 /// Empty sums over this number of features and targets.
 ///
 /// # Errors
@@ -158,22 +145,6 @@ pub(super) fn predictor(prepared: &Prepared, fit: LinearFit) -> Predictor {
 }
 
 impl Solution {
-    /// The errors on held-out samples: `held_out` are their sums, and the solution is that of the other samples.
-    ///
-    /// # Errors
-    /// If the fit is of other features or targets.
-    pub fn errors_on(&self, held_out: &NormalEquations) -> Result<Vec<TargetError>, LearnError> {
-        let squares = held_out.squared_errors(&self.fit)?;
-        let spreads = held_out.target_spreads();
-        let of_target = |(squares, spread): (f64, f64)| TargetError {
-            rows: held_out.rows(),
-            rmse: (squares / held_out.weight()).sqrt(),
-            r2: (spread > 0.0).then(|| 1.0 - squares / spread),
-            baseline_rmse: (spread / held_out.weight()).sqrt(),
-        };
-        Ok(squares.into_iter().zip(spreads).map(of_target).collect())
-    }
-
     /// Adds the solution of targets that share one λ. The effective dimension is that of the largest λ, which is the
     /// smallest.
     pub(super) fn take(&mut self, fit: &LinearFit, effective_dimension: f64, targets: &[usize]) {

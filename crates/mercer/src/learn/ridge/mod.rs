@@ -9,7 +9,8 @@
 //! | random features | sums, or passes over features in memory | – | as auto | – |
 //! | landmarks | as for random features | – | as auto | Falkon |
 //!
-//! Rows that are read in passes are fitted on approximate features, from sums.
+//! Rows that are read in passes are fitted on approximate features, from sums or, where the features fit the memory, by passes over
+//! these.
 //!
 //! λ is added to the matrix directly, not multiplied by the number of rows.
 
@@ -46,7 +47,7 @@ use super::settings::{builder, kept, list, numbers};
 pub use choice::{FormChoice, choose_approximation};
 pub use dual::Coefficients;
 pub(super) use dual::{column_means, explain};
-pub use incremental::{Solution, TargetError, add_rows, empty_sums};
+pub use incremental::{Solution, add_rows, empty_sums};
 pub use quality::{Quality, Sizes, SolvedSums, TargetSizes};
 pub(super) use scorer::finite_gram;
 

@@ -3,22 +3,27 @@
 use crate::data::{Chunk, Passes, Survey};
 use crate::design::{Features, Parts};
 use crate::linalg::NormalEquations;
+use crate::model::Score;
 use crate::session::{Checkpoint, Session};
 use crate::watch::Watch;
 
 use super::super::digest::Digest;
 use super::super::error::LearnError;
 use super::super::fitted::{Answer, Fitted};
+use super::super::held_out::score_rows;
 use super::super::problem::Problem;
-use super::incremental::{add_rows, empty_sums};
+use super::incremental::{add_rows, empty_sums, predictor};
+use super::passes::HeldRows;
 use super::quality::SolvedSums;
 use super::{Ridge, check_lambda};
 
 impl Ridge {
-    /// The fit from one pass over the rows, which adds each to sums over the features. Rows that the survey holds out
-    /// have separate sums, from which the error of a fit to the others follows; the model is the fit to all rows.
+    /// The fit to rows that are read in passes. Where that is cheaper and the features of all rows fit the memory, one pass
+    /// stores the features; otherwise it adds them to sums. The errors on rows that the survey holds out are those of a fit
+    /// to the others; the model is the fit to all rows.
     ///
-    /// O(nD(d + D) + D³) time, O(D²) memory for D features. Resumes from the session's checkpoint.
+    /// From sums: O(nD(d + D) + D³) time, O(D²) memory for D features. They resume from the session's checkpoint; with one, the
+    /// fit is always from sums.
     pub(super) fn on_stream(
         &self,
         passes: &dyn Passes,
@@ -28,6 +33,9 @@ impl Ridge {
         let survey = passes.survey();
         let (rows, names) = (problem.nrows(), &survey.targets);
         problem.unweighted()?;
+        if problem.classes().is_some() {
+            return Err(LearnError::Unsupported("a regression needs targets that are numbers"));
+        }
         if names.is_empty() {
             return Err(LearnError::Length { what: "targets", rows, found: 0 });
         }
@@ -36,20 +44,35 @@ impl Ridge {
         let ridge = self.clone().lift(lift);
         ridge.check_approximate_method()?;
         let prepared = ridge.prepare(problem.sample()?, session)?;
-        let work = ridge.work_on_stream(survey, session);
-        let sums = Sums::empty(prepared.features.count(prepared.columns)?, survey, session)?;
-        let Sums { rest, held_out, .. } = sums.over(passes, &prepared.features, work, session)?;
-        let solution = ridge.solve(&rest, session)?;
-        let errors = held_out.as_ref().map(|held| solution.errors_on(held)).transpose()?;
-        let summed = SolvedSums { sums: &rest, solution: &solution, held_out: held_out.as_ref() };
-        let facts = ridge.quality(&prepared, summed, &survey.sample, session)?.facts(names);
-        let of_all = match &held_out {
-            None => solution,
-            Some(held_out) => {
-                let mut all = rest.clone();
-                all.merge(held_out)?;
-                ridge.solve(&all, session)?
+        let held_out = survey.held_out.count();
+        let mut sums = Sums::empty(prepared.features.count(prepared.columns)?, survey, session)?;
+        let shape = (rows, rows - held_out as usize, names.len());
+        let (sample, fits) = (&survey.sample, 1 + u64::from(held_out > 0));
+        let taken = (fits, passes.bytes_held());
+        match ridge.affordable(&prepared, sample, shape, taken, session)? {
+            Some(most) if session.checkpoint().is_none() => {
+                let ready = prepared.features.ready(sample.ncols(), None, session)?;
+                let rows = HeldRows::of_stream(&ready, passes, most, session)?;
+                if let Some(answer) = ridge.on_held_rows(&prepared, &rows, &mut sums, passes, session)? {
+                    return Ok(Fitted::new(&ridge, problem, session, answer));
+                }
             }
+            _ => {
+                let work = ridge.work_on_stream(survey, session);
+                sums = sums.over(passes, &prepared.features, work, session)?;
+            }
+        }
+        let solution = ridge.solve(sums.rest(), session)?;
+        let summed = SolvedSums { sums: sums.rest(), solution: &solution, held_out: sums.parts.get(1) };
+        let facts = ridge.quality(&prepared, summed, sample, session)?.facts(names);
+        let (of_all, errors) = if held_out == 0 {
+            (solution, None)
+        } else {
+            let mut score = Score::of_numbers(names.len());
+            let is_held_out = |row: usize| survey.held_out.contains(row as u64);
+            let of_rest = predictor(&prepared, solution.fit);
+            score_rows((passes, &is_held_out), &mut score, &of_rest, None, session)?;
+            (ridge.solve(&sums.all()?, session)?, Some(score.errors(names)))
         };
         let answer = Answer { held_out: errors, ..ridge.answer(&prepared, &of_all, facts)? };
         Ok(Fitted::new(&ridge, problem, session, answer))
@@ -66,19 +89,28 @@ impl Ridge {
 }
 
 /// Sums over the features of the rows read so far.
-struct Sums {
-    /// Over the rows that are not held out.
-    rest: NormalEquations,
-    /// Over the held-out rows; `None` if there are none.
-    held_out: Option<NormalEquations>,
+pub(super) struct Sums {
+    /// Over the rows that are not held out and, if there are any, over those that are.
+    pub parts: Vec<NormalEquations>,
     rows: u64,
 }
 
 impl Sums {
     fn empty(features: usize, survey: &Survey, session: &Session<'_>) -> Result<Self, LearnError> {
         let rest = empty_sums(features, survey.targets.len(), session)?;
-        let held_out = (survey.held_out.count() > 0).then(|| rest.clone());
-        Ok(Self { rest, held_out, rows: 0 })
+        Ok(Self { parts: vec![rest; 1 + usize::from(survey.held_out.count() > 0)], rows: 0 })
+    }
+
+    /// The sums over the rows that are not held out.
+    pub fn rest(&self) -> &NormalEquations {
+        &self.parts[0]
+    }
+
+    /// The sums over all rows.
+    fn all(&self) -> Result<NormalEquations, LearnError> {
+        let mut all = self.rest().clone();
+        self.parts[1..].iter().try_for_each(|part| all.merge(part))?;
+        Ok(all)
     }
 
     /// Adds all rows that are not yet in the sums, and saves the sums at intervals.
@@ -113,45 +145,46 @@ impl Sums {
 
     fn add(
         &mut self,
-        chunk: &Chunk,
+        Chunk { first, samples, targets }: &Chunk,
         survey: &Survey,
         features: &Features,
         session: &Session<'_>,
     ) -> Result<(), LearnError> {
-        let Chunk { first, samples, targets } = chunk;
-        for (held, sums) in [(false, Some(&mut self.rest)), (true, self.held_out.as_mut())] {
-            let Some(sums) = sums else { continue };
-            let part = |row: usize| (survey.held_out.contains(first + row as u64) == held).then_some(0);
-            let table: Vec<Option<usize>> = (0..samples.nrows()).map(part).collect();
-            let into = (&Parts::Table(&table), std::slice::from_mut(sums));
-            add_rows(features, samples, targets, None, into, session)?;
-        }
-        Ok(())
+        let part = |row: usize| Some(usize::from(survey.held_out.contains(first + row as u64)));
+        let table: Vec<Option<usize>> = (0..samples.nrows()).map(part).collect();
+        add_rows(features, samples, targets, None, (&Parts::Table(&table), &mut self.parts), session)
     }
 
     fn state(&self) -> Vec<u8> {
         let mut bytes = self.rows.to_le_bytes().to_vec();
-        let rest = self.rest.to_bytes();
-        bytes.extend_from_slice(&(rest.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&rest);
-        bytes.extend(self.held_out.iter().flat_map(NormalEquations::to_bytes));
+        for part in self.parts.iter().map(NormalEquations::to_bytes) {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(&part);
+        }
         bytes
     }
 
     /// Restores the sums of an earlier run. A state that cannot be read is ignored, and the work starts again.
     fn restore(&mut self, state: &[u8]) {
-        let number = |at: usize| Some(u64::from_le_bytes(state.get(at..at + 8)?.try_into().ok()?));
-        let parts = || {
-            let (rows, length) = (number(0)?, usize::try_from(number(8)?).ok()?);
-            let (rest, held_out) = state.get(16..)?.split_at_checked(length)?;
-            let held_out = match &self.held_out {
-                None => None,
-                Some(_) => Some(NormalEquations::from_bytes(held_out).ok()?),
-            };
-            Some(Self { rest: NormalEquations::from_bytes(rest).ok()?, held_out, rows })
+        let read = || {
+            let (rows, mut rest) = number(state)?;
+            let mut parts = Vec::new();
+            for _ in &self.parts {
+                let (length, after) = number(rest)?;
+                let (part, after) = after.split_at_checked(usize::try_from(length).ok()?)?;
+                parts.push(NormalEquations::from_bytes(part).ok()?);
+                rest = after;
+            }
+            Some(Self { parts, rows })
         };
-        if let Some(restored) = parts() {
+        if let Some(restored) = read() {
             *self = restored;
         }
     }
+}
+
+/// A number at the beginning of a state, and what follows it.
+fn number(state: &[u8]) -> Option<(u64, &[u8])> {
+    let (bytes, after) = state.split_at_checked(8)?;
+    Some((u64::from_le_bytes(bytes.try_into().ok()?), after))
 }

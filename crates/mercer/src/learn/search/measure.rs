@@ -5,9 +5,6 @@ use crate::learn::learner::Learner;
 use crate::learn::problem::Targets;
 use crate::model::Method;
 
-/// The lower bound of probabilities: the loss of a class predicted to be impossible is −log of this.
-const LEAST: f64 = 1e-15;
-
 /// The error of predictions; smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
@@ -89,11 +86,6 @@ impl Measure {
             _ => f64::NAN,
         };
         sum / residuals.len() as f64
-    }
-
-    /// −log max(p, [`LEAST`]) for the probability p of the true class; `None` counts as 0.
-    pub(super) fn log_loss(probability: Option<f64>) -> f64 {
-        -probability.unwrap_or(LEAST).max(LEAST).ln()
     }
 
     /// The name of the error; the squared error is reported as its root.

@@ -30,8 +30,33 @@ impl Split {
         if rows_held.count() == 0 {
             return Ok(None);
         }
+        Ok(Some(Self::of(rows, &rows_held)))
+    }
+
+    /// The rows that are held out, and the others.
+    pub(crate) fn of(rows: usize, rows_held: &HeldOut) -> Self {
         let (held_out, train) = (0..rows).partition(|&row| rows_held.contains(row as u64));
-        Ok(Some(Self { train, held_out }))
+        Self { train, held_out }
+    }
+
+    /// The split with a row of every class to train on: of a class without one, the first row that is held out.
+    ///
+    /// # Panics
+    /// If a row has no code or its code is not below `classes`.
+    #[must_use]
+    pub fn with_every_class(self, codes: &[usize], classes: usize) -> Self {
+        let Self { mut train, mut held_out } = self;
+        let mut is_present = vec![false; classes];
+        train.iter().for_each(|&row| is_present[codes[row]] = true);
+        held_out.retain(|&row| {
+            let was_present = std::mem::replace(&mut is_present[codes[row]], true);
+            if !was_present {
+                train.push(row);
+            }
+            was_present
+        });
+        train.sort_unstable();
+        Self { train, held_out }
     }
 }
 
@@ -48,6 +73,13 @@ mod tests {
         assert_eq!(all, (0..103).collect::<Vec<_>>());
         assert_eq!(Split::hold_out(103, 0.2, 7).unwrap().unwrap(), split, "the same seed, the same split");
         assert_ne!(Split::hold_out(103, 0.2, 8).unwrap().unwrap(), split);
+    }
+
+    #[test]
+    fn a_row_of_every_class_is_trained_on() {
+        let split = Split { train: vec![0, 3], held_out: vec![1, 2, 4, 5] };
+        let split = split.with_every_class(&[0, 1, 1, 0, 0, 2], 3);
+        assert_eq!(split, Split { train: vec![0, 1, 3, 5], held_out: vec![2, 4] });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Accumulates predictions at held-out rows into a score.
 
-use crate::model::{Link, Ranks};
+use crate::model::{Confusion, ErrorSums, Link, Moments, Ranks, log_loss};
 
 use super::measure::Measure;
 use super::scorer::Score;
@@ -16,49 +16,10 @@ pub(crate) struct Tally {
 enum Kind {
     /// Sums of the rows' errors.
     Mean(Moments),
-    /// For each output, the squared errors and the targets.
-    Explained(Vec<(f64, Moments)>),
-    /// The weight of the rows of each true class, by predicted class.
-    Confusion {
-        classes: usize,
-        weights: Vec<f64>,
-    },
+    /// The sums of each output.
+    Explained(Vec<ErrorSums>),
+    Confusion(Confusion),
     Ranks(Ranks),
-}
-
-/// The weight, sum, mean, Σw(v − mean)² (West 1979, Communications of the ACM 22) and count of some numbers.
-#[derive(Debug, Clone, Copy, Default)]
-struct Moments {
-    weight: f64,
-    sum: f64,
-    mean: f64,
-    squares: f64,
-    rows: f64,
-}
-
-impl Moments {
-    fn add(&mut self, value: f64, weight: f64) {
-        if weight > 0.0 {
-            self.merge(Self { weight, sum: weight * value, mean: value, squares: 0.0, rows: 1.0 });
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        let weight = self.weight + other.weight;
-        if other.weight > 0.0 {
-            let gap = other.mean - self.mean;
-            self.squares += other.squares + gap * gap * self.weight * other.weight / weight;
-            self.mean += gap * other.weight / weight;
-            self.weight = weight;
-            self.sum += other.sum;
-            self.rows += other.rows;
-        }
-    }
-
-    /// The standard error of the mean.
-    fn error(&self) -> Option<f64> {
-        (self.rows > 1.0).then(|| (self.squares / self.weight / (self.rows - 1.0)).sqrt())
-    }
 }
 
 impl Tally {
@@ -74,9 +35,7 @@ impl Tally {
     /// An empty tally of this many classes.
     pub fn of_classes(measure: Measure, classes: usize) -> Self {
         let kind = match measure {
-            Measure::WrongPerClass | Measure::F1 => {
-                Kind::Confusion { classes, weights: vec![0.0; classes * classes] }
-            }
+            Measure::WrongPerClass | Measure::F1 => Kind::Confusion(Confusion::new(classes)),
             Measure::Auc => Kind::Ranks(Ranks::new(classes)),
             _ => Kind::Mean(Moments::default()),
         };
@@ -114,12 +73,10 @@ impl Tally {
         match &mut self.kind {
             Kind::Mean(moments) => moments.add(self.measure.of_residuals(residuals), weight),
             Kind::Explained(outputs) => {
-                for ((errors, targets), (e, y)) in outputs.iter_mut().zip(residuals.iter().zip(target)) {
-                    *errors += weight * e * e;
-                    targets.add(*y, weight);
-                }
+                let rows = residuals.iter().zip(target);
+                outputs.iter_mut().zip(rows).for_each(|(sums, (e, y))| sums.add(*y, *e, weight));
             }
-            Kind::Confusion { .. } | Kind::Ranks(_) => {}
+            Kind::Confusion(_) | Kind::Ranks(_) => {}
         }
     }
 
@@ -135,7 +92,7 @@ impl Tally {
         match &mut self.kind {
             Kind::Ranks(ranks) => ranks.add(truth, link, outputs, probabilities),
             Kind::Mean(moments) if self.measure == Measure::LogLoss => {
-                moments.add(Measure::log_loss(probabilities.map(|p| p[truth])), weight);
+                moments.add(log_loss(probabilities.map(|p| p[truth])), weight);
             }
             _ => self.add_class(truth, link.class(outputs), weight),
         }
@@ -145,7 +102,7 @@ impl Tally {
     pub fn add_class(&mut self, truth: usize, predicted: usize, weight: f64) {
         match &mut self.kind {
             Kind::Mean(moments) => moments.add(f64::from(u8::from(truth != predicted)), weight),
-            Kind::Confusion { classes, weights } => weights[truth * *classes + predicted] += weight,
+            Kind::Confusion(confusion) => confusion.add(Ok(truth), predicted, weight),
             Kind::Explained(_) | Kind::Ranks(_) => {}
         }
     }
@@ -156,28 +113,11 @@ impl Tally {
             Kind::Mean(moments) => (moments.weight > 0.0).then(|| moments.sum / moments.weight),
             Kind::Ranks(ranks) => ranks.auc().map(|auc| 1.0 - auc),
             Kind::Explained(outputs) => {
-                let share = |(errors, targets): &(f64, Moments)| errors / targets.squares;
-                let shares: f64 = outputs.iter().map(share).sum();
+                let shares: f64 = outputs.iter().map(ErrorSums::unexplained).sum();
                 Some(shares / outputs.len() as f64).filter(|loss| loss.is_finite())
             }
-            Kind::Confusion { classes, weights } => {
-                let sum =
-                    |places: &mut dyn Iterator<Item = usize>| places.map(|place| weights[place]).sum::<f64>();
-                let (mut present, mut total) = (0.0, 0.0);
-                for class in 0..*classes {
-                    let rows = sum(&mut (0..*classes).map(|other| class * classes + other));
-                    let predicted = sum(&mut (0..*classes).map(|other| other * classes + class));
-                    let right = weights[class * classes + class];
-                    if rows > 0.0 {
-                        present += 1.0;
-                        total += match self.measure {
-                            Measure::F1 => 2.0 * right / (rows + predicted),
-                            _ => right / rows,
-                        };
-                    }
-                }
-                (present > 0.0).then(|| 1.0 - total / present)
-            }
+            Kind::Confusion(confusion) if self.measure == Measure::F1 => confusion.f1().map(|f1| 1.0 - f1),
+            Kind::Confusion(confusion) => confusion.balanced_accuracy().map(|accuracy| 1.0 - accuracy),
         }
     }
 
@@ -185,14 +125,9 @@ impl Tally {
         match (&mut self.kind, &other.kind) {
             (Kind::Mean(own), Kind::Mean(other)) => own.merge(*other),
             (Kind::Explained(own), Kind::Explained(other)) => {
-                for (own, other) in own.iter_mut().zip(other) {
-                    own.0 += other.0;
-                    own.1.merge(other.1);
-                }
+                own.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
             }
-            (Kind::Confusion { weights, .. }, Kind::Confusion { weights: other, .. }) => {
-                weights.iter_mut().zip(other).for_each(|(own, other)| *own += other);
-            }
+            (Kind::Confusion(own), Kind::Confusion(other)) => own.merge(other),
             _ => {}
         }
     }

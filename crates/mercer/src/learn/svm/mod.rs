@@ -38,6 +38,7 @@ use super::basis::unit_vectors;
 use super::class_weight::ClassWeight;
 use super::error::LearnError;
 use super::fitted::{Answer, Fitted};
+use super::held_out::with_held_out;
 use super::kernel_check::{CheckedKernel, KernelCheck};
 use super::learner::{Learner, Requires};
 use super::lift::Lift;
@@ -269,8 +270,10 @@ impl Learner for Svm {
             svm.lift = self.lift.resolved(problem, session)?.0;
         }
         if let Lift::Approximate { kernel, approx } = &svm.lift {
-            let answer = svm.on_features(kernel, *approx, problem, session)?;
-            return Ok(Fitted::new(&svm, problem, session, answer));
+            return with_held_out(problem, session, |problem| {
+                let answer = svm.on_features(kernel, *approx, problem, session)?;
+                Ok(Fitted::new(&svm, problem, session, answer))
+            });
         }
         let machines = svm.machines(problem, session)?;
         Ok(match problem.inputs {

@@ -42,8 +42,18 @@ impl Drawn {
                 let survey = passes.survey();
                 let free = |place: &usize| !survey.held_out.contains(survey.sample_rows[*place]);
                 let mut rows: Vec<usize> = (0..survey.sample_rows.len()).filter(free).collect();
+                let numbers: Vec<usize> =
+                    rows.iter().map(|&place| survey.sample_rows[place] as usize).collect();
+                let targets = problem.targets.select(&numbers);
+                let Some(order) = classes_first((0..rows.len()).collect(), &targets, most) else {
+                    return Ok(None);
+                };
+                rows = order.iter().map(|&place| rows[place]).collect();
                 rows.truncate(most);
-                let targets = survey.sample_targets.select(&rows).into();
+                let targets = match targets {
+                    Targets::None => survey.sample_targets.select(&rows).into(),
+                    targets => targets.select(&order[..rows.len()]),
+                };
                 Self { rows: Rows::Samples(survey.sample.select(&rows)), targets, weights: None }
             }
             _ => {
@@ -104,7 +114,8 @@ impl Drawn {
             Targets::Classes { codes, classes } => {
                 let mut counts = vec![0; classes.len()];
                 codes.iter().for_each(|&code| counts[code] += 1);
-                counts.iter().filter(|&&count| count >= 2).count() >= 2
+                // The sample of a stream may lack a class.
+                !counts.contains(&0) && counts.iter().filter(|&&count| count >= 2).count() >= 2
             }
         }
     }
@@ -126,12 +137,16 @@ impl Drawn {
     }
 }
 
-/// The rows of positive weight in a random order, some rows of every class first; `None` if there are too many classes
-/// for that.
+/// The rows of positive weight in a random order, some rows of every class first; `None` as for [`classes_first`].
 fn ordered(problem: &Problem<'_>, most: usize, seed: u64) -> Option<Vec<usize>> {
     let mut rows = problem.counted();
     rows.sort_by_key(|&row| row_hash(seed, row as u64));
-    if let Targets::Classes { codes, classes } = &problem.targets {
+    classes_first(rows, &problem.targets, most)
+}
+
+/// The rows in their order, but some of every class first; `None` if there are too many classes for that.
+fn classes_first(mut rows: Vec<usize>, targets: &Targets<'_>, most: usize) -> Option<Vec<usize>> {
+    if let Targets::Classes { codes, classes } = targets {
         let of_each = OF_EACH_CLASS.min(most / 2 / classes.len().max(1));
         if of_each < 2 {
             return None;
