@@ -234,7 +234,7 @@ fn scaled(rows: usize, factor: f64) -> String {
 fn the_unit_of_the_target_does_not_matter() {
     let bench = Bench::new();
     for method in ["svr", "nu-svr"] {
-        for factor in [1.0, 1e-6, 1e7] {
+        for factor in [1e-6, 1e7] {
             bench.write("d.csv", scaled(120, factor));
             let r2 = number(&fit(&bench, method, &[])["holdout"][0]["r2"]);
             assert!(r2 > 0.95, "{method} {factor}: {r2}");
