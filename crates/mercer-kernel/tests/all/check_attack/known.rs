@@ -12,7 +12,7 @@ pub fn case(random: &mut impl Rng) -> Case {
     let digits = [12, 17, 25, 40][random.random_range(0..4)];
     let side = random.random_range(-1..=1);
     let dim = random.random_range(1..5_usize);
-    let rule = random.random_range(0..23);
+    let rule = random.random_range(0..22);
     if rule >= 11 {
         return of_later_rules(rule, (side, digits), random);
     }
@@ -98,7 +98,7 @@ fn cut(c: &str, power: &str) -> Node {
     pow(call("max", vec![num("0"), minus(num(c), distance())]), power)
 }
 
-/// As [`case`], of compact support, damped waves, the half-line, columns, growth, the rim of a ball and points far apart.
+/// As [`case`], of compact support, damped waves, the half-line, columns, growth and the rim of a ball.
 fn of_later_rules(rule: usize, (side, digits): (i32, u32), random: &mut impl Rng) -> Case {
     let decay = || exp(Node::Negative(Box::new(distance())));
     let wave = |name, rate: &str| call(name, vec![times(rate, distance())]);
@@ -162,11 +162,6 @@ fn of_later_rules(rule: usize, (side, digits): (i32, u32), random: &mut impl Rng
             let below = minus(num(&near((1, 1), side, digits)), dot());
             let node = Node::Quotient(Box::new(num("1")), Box::new(below));
             (node, random.random_range(1..4), Domain::Ball(1.0), side > 0)
-        }
-        21 => {
-            // e^(−r) − c: c ≤ 0, however far apart the points are that show it.
-            let node = minus(decay(), num(&near((0, 1), side, digits)));
-            (node, random.random_range(1..4), Domain::All, side <= 0)
         }
         _ => {
             // sinc: up to three dimensions.
