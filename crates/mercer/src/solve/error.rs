@@ -148,6 +148,15 @@ pub enum SolveError {
         "the features are so large that their squares overflow: scale the samples or take a smaller degree"
     )]
     Overflow,
+    /// The weights are not finite, although the features and their squares are.
+    #[error(
+        "the features differ so much in size that rounding leaves no solution for λ = {lambda:e}: use a larger lambda, a smaller \
+         degree or smaller numbers"
+    )]
+    Unresolved {
+        /// λ.
+        lambda: f64,
+    },
     /// ⟨p,Ap⟩ is not positive for some p.
     #[error(
         "the matrix is not positive definite: in step {iteration} ⟨p,Ap⟩ is {value:e}; \

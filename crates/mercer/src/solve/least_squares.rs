@@ -65,8 +65,8 @@ fn block_rows(features: usize) -> usize {
 ///
 /// # Errors
 /// [`SolveError::RankDeficient`] if λ = 0 and the features are linearly dependent on these rows;
-/// [`SolveError::Overflow`] if the features are too large for their squares; if the rows of the design cannot be
-/// computed; and if `watch` asks to stop.
+/// [`SolveError::Overflow`] if the features are too large for their squares; [`SolveError::Unresolved`] if rounding leaves no
+/// solution; if the rows of the design cannot be computed; and if `watch` asks to stop.
 pub fn solve_least_squares(
     rows: &dyn Design,
     targets: &Matrix<f64>,
@@ -109,7 +109,7 @@ pub fn solve_least_squares(
         let rhs = columns(&equations.rhs, &group.targets);
         let (solution, residual) = corrected(rows, targets, group, &factor, &rhs, watch)?;
         if !solution.entries().iter().all(|w| w.is_finite()) {
-            return Err(SolveError::Overflow);
+            return Err(SolveError::Unresolved { lambda: group.lambda });
         }
         for i in 0..order {
             for (&column, w) in group.targets.iter().zip(solution.row(i)) {

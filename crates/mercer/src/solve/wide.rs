@@ -73,7 +73,7 @@ pub(super) fn solve_wide(
         };
         let (w, left) = corrected(&phi, &columns(targets, &group.targets), group.lambda, &factor, watch)?;
         if !w.entries().iter().all(|w| w.is_finite()) {
-            return Err(SolveError::Overflow);
+            return Err(SolveError::Unresolved { lambda: group.lambda });
         }
         residual = residual.max(left);
         for i in 0..width {
