@@ -3,6 +3,7 @@
 use mercer_kernel::Kernel;
 use mercer_kernel::check::findings::{Quality, Status};
 use mercer_kernel::check::{Dim, Domain, Findings, Refutation, verify};
+use mercer_kernel::family::FAMILIES;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
@@ -16,6 +17,21 @@ fn ask(question: &str) -> Findings {
     let dim: Dim = word(parts.next(), "any").parse().unwrap();
     let domain: Domain = word(parts.next(), "all").parse().unwrap();
     kernel.findings(dim, domain).unwrap()
+}
+
+#[test]
+fn every_named_kernel_has_findings() {
+    let mut asked = 0;
+    for name in FAMILIES.iter().map(|family| family.name()) {
+        for question in ["", ";2", ";1;all", "[0];2", ";2;sphere", ";2;ball:1", ";2;box:0..1"] {
+            let (cols, rest) = question.split_at(question.find(';').unwrap_or(question.len()));
+            if format!("{name}{cols}").parse::<Kernel>().is_ok() {
+                assert!(!ask(&format!("{name}{cols}{rest}")).to_string().is_empty(), "{name}{question}");
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 100, "{asked}");
 }
 
 #[test]

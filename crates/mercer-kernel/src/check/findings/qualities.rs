@@ -122,8 +122,9 @@ fn discontinuous(proof: &Proof) -> Option<Qualities> {
 fn is_noise(form: &Form) -> bool {
     match form.single().and_then(|(m, c)| m.single().filter(|_| c.is_positive())) {
         Some((Atom::Named(kernel), e)) if kernel.cols.is_none() && e.is_positive() => {
-            let value = &kernel.named.parameters[0].1;
-            kernel.named.family == NOISE && matches!(value, Parameter::Number(v) if v.is_positive())
+            let is_positive = |value: &Parameter| matches!(value, Parameter::Number(v) if v.is_positive());
+            kernel.named.family == NOISE
+                && kernel.named.parameters.iter().all(|(_, value)| is_positive(value))
         }
         _ => false,
     }
