@@ -50,8 +50,8 @@ def commands(folder, work):
     yield "ridge, 6,000 rows", ["fit", "ridge", "made6000.npz", *kernel, "--lambda", "0.1", *fit]
     yield "ridge by cg, 6,000 rows", ["fit", "ridge", "made6000.npz", *kernel, "--lambda", "0.1", "--solver", "cg", *fit]
     yield "tune ridge, 2,000 rows", ["tune", "ridge", "made2000.npz", "--target", "y", "--kernel", "rbf(sigma=?)", "-o", "out"]
-    yield "fourier:1024, 60,000 rows", ["fit", "ridge", "made60000.npz", *kernel, "--approx", "fourier:1024", *fit]
-    yield "nystrom:512, 60,000 rows", ["fit", "ridge", "made60000.npz", *kernel, "--approx", "nystrom:512", *fit]
+    yield "fourier:1024, 60,000 rows", ["fit", "ridge", "made60000.npz", *kernel, "--lambda", "0.1", "--approx", "fourier:1024", *fit]
+    yield "nystrom:512, 60,000 rows", ["fit", "ridge", "made60000.npz", *kernel, "--lambda", "0.1", "--approx", "nystrom:512", *fit]
     for name, divisor, c, gamma in MACHINES:
         if folder is None or not (folder / f"{name}.npz").exists():
             print(f"skipped: {name}", file=sys.stderr)

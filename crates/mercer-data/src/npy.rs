@@ -256,14 +256,20 @@ pub fn write_npy_header<T: Real>(writer: &mut dyn Write, nrows: usize, ncols: us
 /// # Errors
 /// Those of `writer`.
 pub fn write_npy_entries<T: Real>(writer: &mut dyn Write, entries: &[T]) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(entries.len().min(8192) * size_of::<T>());
+    let mut bytes = vec![0; entries.len().min(8192) * size_of::<T>()];
     for block in entries.chunks(8192) {
-        bytes.clear();
+        let bytes = &mut bytes[..size_of_val(block)];
         match T::PRECISION {
-            Precision::Single => bytes.extend(block.iter().flat_map(|v| (v.to_f64() as f32).to_le_bytes())),
-            Precision::Double => bytes.extend(block.iter().flat_map(|v| v.to_f64().to_le_bytes())),
+            Precision::Single => {
+                let numbers = bytes.as_chunks_mut::<4>().0.iter_mut().zip(block);
+                numbers.for_each(|(bytes, v)| *bytes = (v.to_f64() as f32).to_le_bytes());
+            }
+            Precision::Double => {
+                let numbers = bytes.as_chunks_mut::<8>().0.iter_mut().zip(block);
+                numbers.for_each(|(bytes, v)| *bytes = v.to_f64().to_le_bytes());
+            }
         }
-        writer.write_all(&bytes)?;
+        writer.write_all(bytes)?;
     }
     Ok(())
 }
