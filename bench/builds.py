@@ -8,6 +8,7 @@ if NEW takes more than OLD / 0.97.
 import argparse
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -66,12 +67,12 @@ def commands(folder, work):
 def seconds(binary, arguments, work, simd):
     """Return the processor time of a command."""
     environment = {**os.environ, **({"MERCER_SIMD": simd} if simd else {})}
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = subprocess.run([binary, *arguments], cwd=work, env=environment, capture_output=True, text=True)
-    after = os.times()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if run.returncode:
         sys.exit(f"{' '.join(arguments)}: {run.stderr}")
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def compare(builds, folder, rounds, simd):
@@ -105,7 +106,7 @@ def main():
     lines = [f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, best of {arguments.rounds} rounds", ""]
     lines += ["| case | old, s | new, s | old / new |", "| --- | ---: | ---: | ---: |"]
     for name, (old, new) in best.items():
-        lines.append(f"| {name} | {old:.2f} | {new:.2f} | {old / new:.2f} |")
+        lines.append(f"| {name} | {old:.3f} | {new:.3f} | {old / new:.2f} |")
     text = "\n".join(lines) + "\n"
     print(text)
     if arguments.output:

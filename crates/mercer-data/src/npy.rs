@@ -143,6 +143,7 @@ impl ArrayTable {
         read.map_err(|source| DataError::Read { place: Place::file(&file), source })?;
         let broken = |problem: String| DataError::Npy { file: file.clone(), problem };
         let not_an_archive = |e: zip::result::ZipError| broken(format!("not a readable .npz archive: {e}"));
+        let length = bytes.len() as u64;
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(not_an_archive)?;
         let entries = archive.file_names().flatten();
         let mut names: Vec<String> =
@@ -162,8 +163,9 @@ impl ArrayTable {
             )));
         };
         let mut array = |name: &str| {
-            let mut bytes = Vec::new();
             let mut entry = archive.by_name(&format!("{name}.npy")).map_err(not_an_archive)?;
+            // An archive may claim any size of its arrays.
+            let mut bytes = Vec::with_capacity(entry.size().min(length) as usize);
             let read = entry.read_to_end(&mut bytes);
             let file = format!("{file}, array `{name}`");
             read.map_err(|source| DataError::Read { place: Place::file(&file), source })?;

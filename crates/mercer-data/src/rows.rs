@@ -443,8 +443,8 @@ impl<T: Real> RowBuilder<T> {
     }
 
     /// The collected numbers of one slot; NaN for missing values.
-    pub fn numbers_of(&self, slot: usize) -> Vec<f64> {
-        self.numbers.iter().skip(slot).step_by(self.nnumbers.max(1)).map(|v| v.to_f64()).collect()
+    pub fn numbers_of(&self, slot: usize) -> impl Iterator<Item = f64> + Clone {
+        self.numbers.iter().skip(slot).step_by(self.nnumbers.max(1)).map(|v| v.to_f64())
     }
 
     /// The kind of each target.

@@ -9,16 +9,16 @@ const FEWEST: usize = 20;
 
 /// A note for each column that is probably not a feature; `values` gives the numbers of a column by its slot among
 /// numeric columns. If dates are read as days, only numbers from 0 or 1 are row numbers.
-pub(super) fn suspects(
+pub(super) fn suspects<V: Iterator<Item = f64> + Clone>(
     columns: &[FeatureColumn],
     nrows: usize,
     dates: Dates,
-    values: impl Fn(usize) -> Vec<f64>,
+    values: impl Fn(usize) -> V,
 ) -> Vec<String> {
     let mut slots = 0..;
     let suspect = |column: &FeatureColumn| {
         let what = match &column.encoding {
-            Encoding::Number { .. } => looks_like(&column.name, &values(slots.next()?), dates)?.to_owned(),
+            Encoding::Number { .. } => looks_like(&column.name, values(slots.next()?), dates)?.to_owned(),
             Encoding::OneHot { categories, .. } if nrows >= FEWEST && 2 * categories.len() > nrows => {
                 format!("identifiers ({} different texts in {nrows} rows)", categories.len())
             }
@@ -32,20 +32,22 @@ pub(super) fn suspects(
     columns.iter().filter_map(suspect).collect()
 }
 
-fn looks_like(name: &str, values: &[f64], dates: Dates) -> Option<&'static str> {
-    if values.len() < FEWEST || values.iter().any(|v| v.fract() != 0.0 || v.is_nan()) {
-        return None;
+/// Most columns are rejected at their first rows.
+fn looks_like(name: &str, values: impl Iterator<Item = f64> + Clone, dates: Dates) -> Option<&'static str> {
+    let whole = |v: f64| v.fract() == 0.0;
+    let first = values.clone().next().filter(|_| values.clone().take(FEWEST).count() == FEWEST)?;
+    if whole(first) && values.clone().zip(values.clone().skip(1)).all(|(one, next)| next == one + 1.0) {
+        return (dates == Dates::Refuse || first <= 1.0).then_some("row numbers");
     }
-    if values.windows(2).all(|pair| pair[1] == pair[0] + 1.0) {
-        return (dates == Dates::Refuse || values[0] <= 1.0).then_some("row numbers");
-    }
-    if values.iter().all(|&v| is_date(v)) {
+    if values.clone().all(|v| whole(v) && is_date(v)) {
         return Some("dates");
     }
-    let mut sorted = values.to_vec();
+    if !names_an_identifier(name) || !values.clone().all(whole) {
+        return None;
+    }
+    let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
-    let distinct = sorted.windows(2).all(|pair| pair[0] < pair[1]);
-    (distinct && names_an_identifier(name)).then_some("identifiers")
+    sorted.windows(2).all(|pair| pair[0] < pair[1]).then_some("identifiers")
 }
 
 /// Whether a number is a day of 1800 to 2199 as YYYYMMDD.
@@ -80,11 +82,11 @@ mod tests {
             ("day", &dates, Some("row numbers")),
             ("id", &halves, None),
         ] {
-            assert_eq!(looks_like(name, values, Dates::Refuse), expected, "{name}");
+            assert_eq!(looks_like(name, values.iter().copied(), Dates::Refuse), expected, "{name}");
         }
-        assert_eq!(looks_like("x0", &rising[..10], Dates::Refuse), None, "too few rows");
-        assert_eq!(looks_like("day", &rising, Dates::Days), None, "consecutive days");
+        assert_eq!(looks_like("x0", rising[..10].iter().copied(), Dates::Refuse), None, "too few rows");
+        assert_eq!(looks_like("day", rising.iter().copied(), Dates::Days), None, "consecutive days");
         let apart: Vec<f64> = dates.iter().step_by(2).chain(&dates).copied().collect();
-        assert_eq!(looks_like("day", &apart, Dates::Refuse), Some("dates"));
+        assert_eq!(looks_like("day", apart.iter().copied(), Dates::Refuse), Some("dates"));
     }
 }

@@ -273,29 +273,8 @@ fn finish(
     for warning in report.iter().flat_map(Report::remarks) {
         output::warn(warning);
     }
-    match report.as_ref().map(|report| (report.status, report.iterations)) {
-        Some((Status::OutOfIterations, steps)) => {
-            let (unit, flag) = match arguments.method {
-                Method::Lms | Method::Perceptron => ("epochs", "--epochs"),
-                Method::Logistic => ("steps", "--epochs"),
-                Method::Gp => ("steps", "--restarts, or give narrower ranges ?lo..hi"),
-                _ => ("steps", "--tol"),
-            };
-            output::warn(&format!("stopped after {steps} {unit} without converging; raise {flag}"));
-        }
-        Some((Status::Stagnated, _)) => {
-            let iterates =
-                report.as_ref().is_some_and(|report| report.solver.contains("conjugate gradients"));
-            let flags = match arguments.method {
-                Method::Ridge if !iterates => "--lambda",
-                Method::Ridge | Method::Logistic => "--tol or --lambda",
-                _ => "--tol",
-            };
-            output::warn(&format!(
-                "not converged: rounding errors do not allow a smaller residual; raise {flags}"
-            ));
-        }
-        _ => {}
+    if let Some(advice) = report.as_ref().and_then(|report| advice(arguments.method, report)) {
+        output::warn(&advice);
     }
     if facts.read::<usize>("support_vectors") == Some(0) {
         output::warn(
@@ -335,6 +314,30 @@ fn finish(
         lines.extend(report.as_ref().map(|report| ("steps", report.iterations.to_string())));
     }
     output::report(&arguments.common, &document, &lines)
+}
+
+/// What to change if the fit did not converge.
+fn advice(method: Method, report: &Report) -> Option<String> {
+    match report.status {
+        Status::OutOfIterations => {
+            let (unit, flag) = match method {
+                Method::Lms | Method::Perceptron => ("epochs", "--epochs"),
+                Method::Logistic => ("steps", "--epochs"),
+                Method::Gp => ("steps", "--restarts, or give narrower ranges ?lo..hi"),
+                _ => ("steps", "--tol"),
+            };
+            Some(format!("stopped after {} {unit} without converging; raise {flag}", report.iterations))
+        }
+        Status::Stagnated => {
+            let flags = match method {
+                Method::Ridge if !report.solver.contains("conjugate gradients") => "--lambda",
+                Method::Ridge | Method::Logistic => "--tol or --lambda",
+                _ => "--tol",
+            };
+            Some(format!("not converged: rounding errors do not allow a smaller residual; raise {flags}"))
+        }
+        _ => None,
+    }
 }
 
 /// The description of the predictor, the settings and the facts of the fit, with one value for each name.

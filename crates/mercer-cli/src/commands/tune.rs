@@ -151,13 +151,10 @@ fn finish(
         seconds: began.elapsed().as_secs_f64(),
         model: arguments.output.display().to_string(),
     };
-    document.held_out.iter().flatten().filter_map(score::warning).for_each(|warning| output::warn(&warning));
-    document
-        .held_out
-        .iter()
-        .flatten()
-        .filter_map(score::worse_than_mean)
-        .for_each(|text| output::warn(&text));
+    for errors in document.held_out.iter().flatten() {
+        let texts = score::warning(errors).into_iter().chain(score::worse_than_mean(errors));
+        texts.for_each(|text| output::warn(&text));
+    }
     let mut lines = vec![("data", format!("{source}: {rows} rows"))];
     lines.extend(notes.into_iter().map(|note| ("", note)));
     lines.extend(table(&trials, measure, arguments.common.verbose).into_iter().map(|row| ("", row)));

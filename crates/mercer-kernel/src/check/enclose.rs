@@ -1,6 +1,8 @@
 //! The value of a formula at exact points, as an enclosure.
 
-use num_traits::{Signed, Zero};
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{One, Signed, Zero};
 
 use super::exact::{self, Q};
 use super::interval::{Fault, Interval};
@@ -200,20 +202,33 @@ fn apply(function: Function, values: &[Interval]) -> Result<Interval, Fault> {
 
 /// ⟨x,z⟩.
 pub(crate) fn dot(x: &[Q], z: &[Q]) -> Q {
-    weighted(x, z, |_, a, b| a * b)
+    let (points, denominator) = over_one_denominator(x, z);
+    Q::new(points.map(|(a, b)| a * b).sum(), denominator.pow(2))
 }
 
 /// |x−z|².
 pub(crate) fn squared_distance(x: &[Q], z: &[Q]) -> Q {
-    weighted(x, z, |_, a, b| (a - b) * (a - b))
+    let (points, denominator) = over_one_denominator(x, z);
+    Q::new(points.map(|(a, b)| (a - b).pow(2)).sum(), denominator.pow(2))
 }
 
 /// |x−z|₁.
 pub(crate) fn distance1(x: &[Q], z: &[Q]) -> Q {
-    weighted(x, z, |_, a, b| (a - b).abs())
+    let (points, denominator) = over_one_denominator(x, z);
+    Q::new(points.map(|(a, b)| (a - b).abs()).sum(), denominator)
 }
 
-/// Σⱼ term(j, xⱼ, zⱼ).
-pub(crate) fn weighted(x: &[Q], z: &[Q], term: impl Fn(usize, &Q, &Q) -> Q) -> Q {
-    x.iter().zip(z).enumerate().map(|(j, (a, b))| term(j, a, b)).fold(Q::zero(), |sum, t| sum + t)
+/// The numerators of the coordinates of two points over their least common denominator. Sums of them need no reduction of fractions,
+/// which would take most of the time.
+fn over_one_denominator<'a>(x: &'a [Q], z: &'a [Q]) -> (impl Iterator<Item = (BigInt, BigInt)> + 'a, BigInt) {
+    let mut denominator = BigInt::one();
+    for c in x.iter().chain(z) {
+        if *c.denom() != denominator {
+            denominator = denominator.lcm(c.denom());
+        }
+    }
+    let common = denominator.clone();
+    let numerator =
+        move |c: &Q| if *c.denom() == common { c.numer().clone() } else { c.numer() * (&common / c.denom()) };
+    (x.iter().zip(z).map(move |(a, b)| (numerator(a), numerator(b))), denominator)
 }

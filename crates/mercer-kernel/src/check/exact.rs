@@ -15,9 +15,12 @@ pub fn int(n: i64) -> Q {
     Q::from_integer(BigInt::from(n))
 }
 
-/// The fraction `n/d`, d ≠ 0.
+/// The fraction `n/d`, d ≠ 0. It is reduced as machine integers, which is much faster.
 pub fn ratio(n: i64, d: i64) -> Q {
-    Q::new(BigInt::from(n), BigInt::from(d))
+    assert!(d != 0, "the denominator of a fraction is zero");
+    let (n, d) = (i128::from(n) * i128::from(d.signum()), i128::from(d).abs());
+    let divisor = n.gcd(&d);
+    Q::new_raw(BigInt::from(n / divisor), BigInt::from(d / divisor))
 }
 
 /// The shortest decimal that rounds to `value`, so that `0.1` is one tenth. `None` for infinities and NaN.

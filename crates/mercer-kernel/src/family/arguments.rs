@@ -116,10 +116,26 @@ impl Written {
         }
     }
 
+    /// Σⱼ weight(vⱼ)·sum(xⱼ, zⱼ) with the numbers vⱼ in a slot; `sum` adds over coordinates.
+    pub(super) fn exact_weighted(
+        &self,
+        slot: usize,
+        weight: impl Fn(&Q) -> Q,
+        sum: impl Fn(&[Q], &[Q]) -> Q,
+        x: &[Q],
+        z: &[Q],
+    ) -> Result<Q, Fault> {
+        if let Parameter::Number(value) = &self.parameters[slot].1 {
+            return Ok(weight(value) * sum(x, z));
+        }
+        let values = self.exact_per_column(slot, x.len())?;
+        let coordinates = x.chunks(1).zip(z.chunks(1)).zip(&values);
+        Ok(coordinates.map(|((x, z), value)| weight(value) * sum(x, z)).sum())
+    }
+
     /// Σⱼ ((xⱼ−zⱼ)/ℓⱼ)² with the lengths in a slot.
     pub(super) fn exact_squared_distance(&self, slot: usize, x: &[Q], z: &[Q]) -> Result<Q, Fault> {
-        let lengths = self.exact_per_column(slot, x.len())?;
-        Ok(enclose::weighted(x, z, |j, a, b| (a - b) * (a - b) / (&lengths[j] * &lengths[j])))
+        self.exact_weighted(slot, |length| (length * length).recip(), enclose::squared_distance, x, z)
     }
 
     /// The spelling used for a slot.

@@ -92,15 +92,11 @@ impl Family for Gaussian {
     }
 
     fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
-        let widths = named.exact_per_column(0, x.len())?;
-        let exponent = enclose::weighted(x, z, |j, a, b| {
-            let square = (a - b) * (a - b);
-            if named.spelling(0) == SIGMA {
-                square / (exact::int(2) * &widths[j] * &widths[j])
-            } else {
-                square * &widths[j]
-            }
-        });
+        let weight = |value: &Q| match named.spelling(0) {
+            SIGMA => (exact::int(2) * value * value).recip(),
+            _ => value.clone(),
+        };
+        let exponent = named.exact_weighted(0, weight, enclose::squared_distance, x, z)?;
         Interval::exact(&-exponent, bits).exp()
     }
 

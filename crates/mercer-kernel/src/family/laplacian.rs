@@ -34,8 +34,7 @@ impl Family for Laplacian {
     }
 
     fn enclose(&self, named: &Written, x: &[Q], z: &[Q], bits: u32) -> Result<Interval, Fault> {
-        let gammas = named.exact_per_column(0, x.len())?;
-        let exponent = enclose::weighted(x, z, |j, a, b| (a - b).abs() * &gammas[j]);
+        let exponent = named.exact_weighted(0, Q::clone, enclose::distance1, x, z)?;
         Interval::exact(&-exponent, bits).exp()
     }
 

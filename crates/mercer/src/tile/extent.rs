@@ -54,21 +54,21 @@ impl Extent {
     ) -> Self {
         let nothing = Self { raw: 0.0, centred: 0.0, non_negative: true, whole: true };
         let ncols = samples.ncols();
-        let of_row = |row: &mut dyn Iterator<Item = (usize, f64)>| {
-            let mut extent = nothing;
-            for (j, value) in row {
-                let (raw, centred) = (factor(j) * value, factor(j) * (value - centre[group.columns[j]]));
-                extent.raw += raw * raw;
-                extent.centred += centred * centred;
-                extent.non_negative &= value >= 0.0;
-                extent.whole &= raw.fract() == 0.0;
-            }
-            extent
+        let add = |extent: &mut Self, j: usize, value: f64| {
+            let (raw, centred) = (factor(j) * value, factor(j) * (value - centre[group.columns[j]]));
+            extent.raw += raw * raw;
+            extent.centred += centred * centred;
+            extent.non_negative &= value >= 0.0;
+            extent.whole = extent.whole && raw.fract() == 0.0;
         };
         with_samples!(samples, s => match s.storage() {
             Storage::Dense(entries) => entries
                 .par_chunks_exact(ncols.max(1))
-                .map(|row| of_row(&mut group.columns.iter().map(|&c| row[c].to_f64()).enumerate()))
+                .map(|row| {
+                    let mut extent = nothing;
+                    group.columns.iter().enumerate().for_each(|(j, &c)| add(&mut extent, j, row[c].to_f64()));
+                    extent
+                })
                 .reduce(|| nothing, Self::union),
             // Sparse rows are never centred: only stored entries matter.
             Storage::Sparse { indptr, indices, values } => {
@@ -78,8 +78,10 @@ impl Extent {
                 let extent = (0..s.nrows())
                     .into_par_iter()
                     .map(|i| {
+                        let mut extent = nothing;
                         let stored = row(i).map(|k| (place[indices[k] as usize], values[k].to_f64()));
-                        of_row(&mut stored.filter(|(j, _)| *j != usize::MAX))
+                        stored.filter(|(j, _)| *j != usize::MAX).for_each(|(j, value)| add(&mut extent, j, value));
+                        extent
                     })
                     .reduce(|| nothing, Self::union);
                 Self { centred: extent.raw, ..extent }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::data::with_samples;
 use crate::data::{AnySamples, Storage};
-use crate::kernel::lower::PointStatistic;
+use crate::kernel::lower::{Embedding, PointStatistic};
 use crate::real::Real;
 
 use super::group::Group;
@@ -135,10 +135,16 @@ impl<T: Element> Panels<T> {
         let mut entries = vec![T::default(); npanels * width * panel];
         let mut norms = vec![T::default(); npanels * panel];
         let fill = |p: usize, entries: &mut [T], norms: &mut [T]| {
-            for (lane, &row) in rows[p * panel..].iter().take(panel).enumerate() {
-                norms[lane] = self.squared_norms[row];
-                let row = &by_row[row * width..(row + 1) * width];
-                entries[lane..].iter_mut().step_by(panel).zip(row).for_each(|(to, from)| *to = *from);
+            let rows = &rows[p * panel..rows.len().min((p + 1) * panel)];
+            norms.iter_mut().zip(rows).for_each(|(norm, &row)| *norm = self.squared_norms[row]);
+            // A few features at a time: what they write stays in the first-level cache until all rows are there.
+            for (first, entries) in (0..width).step_by(AT_ONCE).zip(entries.chunks_mut(AT_ONCE * panel)) {
+                for (lane, &row) in rows.iter().enumerate() {
+                    let features = &by_row[row * width..(row + 1) * width][first..];
+                    for (to, from) in entries.chunks_exact_mut(panel).zip(features) {
+                        to[lane] = *from;
+                    }
+                }
             }
         };
         let stride = (width * panel).max(1);
@@ -166,6 +172,9 @@ impl<T: Element> Panels<T> {
         rows
     }
 }
+
+/// Features that are selected at once.
+const AT_ONCE: usize = 32;
 
 /// Entries up to which rows are selected by the calling thread alone.
 const SELECTED_ALONE: usize = 1 << 17;
@@ -286,25 +295,38 @@ pub(super) fn norm(values: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 fn dense<T: Element>(group: &Group, features: &Features, samples: &AnySamples<'_>) -> Panels<T> {
-    let centre = |j: usize| features.centre.as_ref().map_or(0.0, |c| c[j]);
     let ncols = samples.ncols();
-    Panels::new(samples.nrows(), group.width(), |i, out| {
-        let mut embed = |value: &dyn Fn(usize) -> f64| {
-            let norm = norm(group.columns.iter().map(|&c| value(c)));
-            for (j, &c) in group.columns.iter().enumerate() {
-                group.features(j, value(c) - centre(j), norm, |k, v| out[k] = v);
-            }
-        };
+    let embed = |i: usize, out: &mut [f64]| {
         with_samples!(samples, s => match s.storage() {
             Storage::Dense(entries) => {
                 let row = &entries[i * ncols..(i + 1) * ncols];
-                embed(&|c| row[c].to_f64());
+                embed(group, features, |c| row[c].to_f64(), out);
             }
             Storage::Sparse { .. } => {
                 let mut row = vec![0.0; ncols];
                 s.copy_row(i, &mut row);
-                embed(&|c| row[c]);
+                embed(group, features, |c| row[c], out);
             }
         });
-    })
+    };
+    Panels::new(samples.nrows(), group.width(), embed)
+}
+
+/// The features of the row whose column `c` holds `value(c)`.
+#[inline]
+fn embed(group: &Group, features: &Features, value: impl Fn(usize) -> f64, out: &mut [f64]) {
+    let norm = match group.embedding {
+        Embedding::Unit => norm(group.columns.iter().map(|&c| value(c))),
+        _ => 0.0,
+    };
+    let mut put = |j: usize, value: f64| group.features(j, value, norm, |k, v| out[k] = v);
+    match &features.centre {
+        Some(centre) => group
+            .columns
+            .iter()
+            .zip(centre)
+            .enumerate()
+            .for_each(|(j, (&c, centre))| put(j, value(c) - centre)),
+        None => group.columns.iter().enumerate().for_each(|(j, &c)| put(j, value(c))),
+    }
 }

@@ -204,16 +204,18 @@ fn both_products<S: Simd, const R: usize>(
             wide.store(to.add(half), down[1]);
         }
     }
-    std::array::from_fn(|r| {
+    // A closure for each row would not be compiled for the instruction set unless it were inlined.
+    let mut sums = [0.0; R];
+    for (r, sum) in sums.iter_mut().enumerate() {
         let mut folded = [0.0; 8];
         // SAFETY: no vector of f64 has more than 8 lanes.
         unsafe { wide.store(folded.as_mut_ptr(), wide.add(lanes[r][0], lanes[r][1])) };
-        let mut sum = folded.iter().sum::<f64>();
+        *sum = folded.iter().sum::<f64>();
         for k in whole..cols {
             let value = values[r * stride + k].to_f64();
-            sum += value * rhs[k];
+            *sum += value * rhs[k];
             mirrored[k] += value * numbers[r];
         }
-        sum
-    })
+    }
+    sums
 }
