@@ -59,7 +59,8 @@ impl Extent {
             extent.raw += raw * raw;
             extent.centred += centred * centred;
             extent.non_negative &= value >= 0.0;
-            extent.whole = extent.whole && raw.fract() == 0.0;
+            // Without SSE 4.1, `fract` is a call.
+            extent.whole &= raw as i64 as f64 == raw;
         };
         with_samples!(samples, s => match s.storage() {
             Storage::Dense(entries) => entries

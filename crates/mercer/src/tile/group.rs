@@ -34,8 +34,7 @@ impl Group {
     }
 
     /// The features of position `j` of the group where its column holds `value`; `norm` is the Euclidean norm of the row over the
-    /// columns of the group, which [`Embedding::Unit`] alone uses. Calls `put(feature, value)` once, or twice for a circle.
-    #[inline]
+    /// columns of the group. Calls `put(feature, value)` once, or twice for a circle.
     pub fn features(&self, j: usize, value: f64, norm: f64, mut put: impl FnMut(usize, f64)) {
         match &self.embedding {
             Embedding::Plain => put(j, value),

@@ -315,18 +315,14 @@ fn dense<T: Element>(group: &Group, features: &Features, samples: &AnySamples<'_
 /// The features of the row whose column `c` holds `value(c)`.
 #[inline]
 fn embed(group: &Group, features: &Features, value: impl Fn(usize) -> f64, out: &mut [f64]) {
-    let norm = match group.embedding {
-        Embedding::Unit => norm(group.columns.iter().map(|&c| value(c))),
-        _ => 0.0,
-    };
-    let mut put = |j: usize, value: f64| group.features(j, value, norm, |k, v| out[k] = v);
-    match &features.centre {
-        Some(centre) => group
-            .columns
-            .iter()
-            .zip(centre)
-            .enumerate()
-            .for_each(|(j, (&c, centre))| put(j, value(c) - centre)),
-        None => group.columns.iter().enumerate().for_each(|(j, &c)| put(j, value(c))),
+    let centre = |j: usize| features.centre.as_ref().map_or(0.0, |centre| centre[j]);
+    let columns = group.columns.iter().enumerate();
+    match group.embedding {
+        // The usual case, several times faster than a call for each feature.
+        Embedding::Plain => columns.zip(out).for_each(|((j, &c), out)| *out = value(c) - centre(j)),
+        _ => {
+            let norm = norm(group.columns.iter().map(|&c| value(c)));
+            columns.for_each(|(j, &c)| group.features(j, value(c) - centre(j), norm, |k, v| out[k] = v));
+        }
     }
 }
