@@ -5,7 +5,6 @@ use super::recognise::named_kernel;
 use super::{Allowed, Cols, EvalError, Expr, Family, FamilyId, Fault, Form, Function, Interval};
 use super::{Invariance, Kind, Lower, Named, NodeId, Pattern, Q, Shape, Slot, Space};
 use super::{Written, eval, gamma, product, slot};
-use num_traits::Signed;
 
 /// `laplacian(gamma)`: exp(−γ|x−z|₁).
 pub const LAPLACIAN: FamilyId = FamilyId::of(&Laplacian);
