@@ -225,7 +225,7 @@ fn a_stream_resumes_from_its_checkpoint() {
             "--lambda",
             "0.1",
             "--approx",
-            "fourier:256",
+            "fourier:512",
             "--checkpoint",
             "half",
             "-o",
@@ -241,9 +241,9 @@ fn a_stream_resumes_from_its_checkpoint() {
     // less time is still not read to its end.
     while !bench.path("half").exists() && child.try_wait().unwrap().is_none() {
         signal("-STOP");
-        std::thread::sleep(Duration::from_millis(180));
+        std::thread::sleep(Duration::from_millis(240));
         signal("-CONT");
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(10));
     }
     if child.try_wait().unwrap().is_none() {
         signal("-INT");
