@@ -220,6 +220,10 @@ fn a_stream_resumes_from_its_checkpoint() {
             "d.csv",
             "--target",
             "y",
+            "--kernel",
+            "rbf(sigma=1)",
+            "--lambda",
+            "0.1",
             "--approx",
             "fourier:512",
             "--checkpoint",
@@ -231,11 +235,18 @@ fn a_stream_resumes_from_its_checkpoint() {
     bench.ok(&fit("whole.mercer"));
     let mut child =
         bench.command(&fit("m.mercer")).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let child_id = child.id().to_string();
+    let signal = |name: &str| Command::new("kill").args([name, &child_id]).status().unwrap();
+    // The first checkpoint is written after some seconds: the program is suspended for most of them, so that a file that takes
+    // less time is still not read to its end.
     while !bench.path("half").exists() && child.try_wait().unwrap().is_none() {
-        std::thread::sleep(Duration::from_millis(20));
+        signal("-STOP");
+        std::thread::sleep(Duration::from_millis(240));
+        signal("-CONT");
+        std::thread::sleep(Duration::from_millis(10));
     }
     if child.try_wait().unwrap().is_none() {
-        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        signal("-INT");
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
         assert!(!bench.path("m.mercer").exists());

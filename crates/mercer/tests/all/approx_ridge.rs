@@ -315,6 +315,10 @@ fn a_stop_ends_the_fit() {
     }
 }
 
+/// The fewest rows and features for which passes over the features in memory cost less than sums: 48 features pay for one of
+/// twenty passes, and there are eight rows for each.
+const HELD: (usize, usize) = (7_680, 960);
+
 /// Room for the sums over these features and for the features of a few rows, but not for those of all.
 fn little_memory(features: usize) -> Session<'static> {
     Session::default().with_memory(cost::sums_bytes(features, 2) + (8 << 20))
@@ -324,17 +328,17 @@ fn little_memory(features: usize) -> Session<'static> {
 /// same problem.
 #[test]
 fn passes_over_held_features_give_the_fit_of_the_sums() {
-    let rows = 8_000;
+    let rows = HELD.0;
     let (points, targets) = problem(rows);
     let weights: Vec<f64> = (0..rows).map(|i| (i % 4) as f64 * 0.5).collect();
     for (approximation, bias, lambda) in [
-        (Approximation::fourier(1_000), Intercept::None, vec![1e-3, 2.0]),
-        (Approximation::nystrom(1_000), Intercept::Centred, vec![0.1]),
+        (Approximation::fourier(HELD.1), Intercept::None, vec![1e-3, 2.0]),
+        (Approximation::nystrom(HELD.1), Intercept::Centred, vec![0.1]),
     ] {
         // Not so smooth that landmarks are left out.
         let kernel: Kernel = "matern(nu=1.5, length=0.5)".parse().unwrap();
         let ridge = Ridge::on((kernel, approximation)).intercept(bias).lambdas(lambda);
-        let sessions = [Session::default(), little_memory(1_000)];
+        let sessions = [Session::default(), little_memory(HELD.1)];
         let (samples, weights) = (single(&points), Some(&weights[..]));
         let fits =
             sessions.each_ref().map(|session| fit_in(&ridge, &samples, &targets, weights, session).unwrap());
@@ -354,8 +358,8 @@ fn passes_over_held_features_give_the_fit_of_the_sums() {
 
 #[test]
 fn passes_do_not_depend_on_the_number_of_threads() {
-    let (points, targets) = problem(8_000);
-    let ridge = approx(Approximation::fourier(1_000), 0.1);
+    let (points, targets) = problem(HELD.0);
+    let ridge = approx(Approximation::fourier(HELD.1), 0.1);
     let found = || fit(&ridge, &single(&points), &targets).unwrap().model.predictor;
     let [one, three] = [1, 3]
         .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(found));
@@ -366,12 +370,12 @@ fn passes_do_not_depend_on_the_number_of_threads() {
 /// lead to a wrong answer.
 #[test]
 fn an_uninformative_sample_does_no_harm() {
-    let (mut points, targets) = problem(8_000);
+    let (mut points, targets) = problem(HELD.0);
     // All but a few rows are one point.
     points[150..].fill(0.25);
-    let ridge = approx(Approximation::fourier(1_000), 0.1);
+    let ridge = approx(Approximation::fourier(HELD.1), 0.1);
     let samples = single(&points);
-    let sessions = [Session::default(), little_memory(1_000)];
+    let sessions = [Session::default(), little_memory(HELD.1)];
     let [a, b] = sessions.map(|session| {
         let fit = fit_in(&ridge, &samples, &targets, None, &session).unwrap();
         fit.predict(samples.select(&(0..60).collect::<Vec<_>>())).unwrap()

@@ -68,7 +68,7 @@ fn the_error_falls_as_the_root_of_the_number_of_features() {
                 let at = |features| {
                     error(&RandomSpec { form, ..spec(kernel, features, sampling, 0) }, &samples, 12)
                 };
-                let (few, many) = (at(128), at(2048));
+                let (few, many) = (at(64), at(1024));
                 // 16 times the features: a quarter of the error. Averages of 12 draws are within a third of that.
                 let ratio = few / many;
                 assert!((2.8..5.6).contains(&ratio), "{kernel} {form:?} {sampling:?}: {few} {many}");

@@ -132,7 +132,7 @@ impl Passes for Counted<'_> {
 #[test]
 fn a_stream_whose_features_fit_the_memory_has_the_fit_of_the_sums() {
     for (rows, held_out, approximation) in
-        [(8_000, 0.0, Approximation::nystrom(1_000)), (19_300, 0.2, Approximation::fourier(1_920))]
+        [(7_680, 0.0, Approximation::nystrom(960)), (19_300, 0.2, Approximation::fourier(1_920))]
     {
         let stream = in_single(rows, held_out);
         let kernel: Kernel = "matern(nu=1.5, length=0.3)".parse().unwrap();
