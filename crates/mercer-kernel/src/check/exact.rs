@@ -71,6 +71,24 @@ pub fn count(bits: u64) {
     steps::count(4 + words * words * 2 / 3);
 }
 
+/// a·b for a `long` a and a `short` b. Common divisors are found by a division first, since num-bigint alone takes a time that
+/// grows with the square of the longer number.
+pub fn times(long: Q, short: &Q) -> Q {
+    if short.is_zero() {
+        return Q::zero();
+    }
+    let (numer, denom) = long.into_raw();
+    let (numer, short_denom) = without_common(numer, short.denom());
+    let (denom, short_numer) = without_common(denom, short.numer());
+    Q::new_raw(numer * short_numer, denom * short_denom)
+}
+
+/// Both numbers without their common divisors; `short` is not 0.
+fn without_common(long: BigInt, short: &BigInt) -> (BigInt, BigInt) {
+    let divisor = short.gcd(&(&long % short));
+    if divisor.is_one() { (long, short.clone()) } else { (long / &divisor, short / divisor) }
+}
+
 /// `q^n` for an integer n; `None` for a negative power of zero and for powers too large to hold.
 pub fn pow(q: &Q, n: i64) -> Option<Q> {
     if n == 0 || q.is_one() {
@@ -241,6 +259,17 @@ pub mod texts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_of_long_and_short_fractions_are_reduced() {
+        let mut long = ratio(2_520, 11);
+        for (n, d) in [(6, 35), (-22, 9), (1, 1), (-77, 16), (100, -3), (121, 128)] {
+            let product = &long * ratio(n, d);
+            long = times(long, &ratio(n, d));
+            assert_eq!((long.numer(), long.denom()), (product.numer(), product.denom()));
+        }
+        assert_eq!(times(long, &int(0)), int(0));
+    }
 
     #[test]
     fn decimals_are_exact_as_written() {

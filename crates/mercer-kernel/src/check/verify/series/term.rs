@@ -120,7 +120,7 @@ impl Term {
                 }
                 (0..k).fold(Q::one(), |product, i| {
                     exact::count(2 * i as u64 * (exact::bits(b) + exact::bits(e)));
-                    product * (e - int(i as i64)) * b / int(i as i64 + 1)
+                    exact::times(product, &((e - int(i as i64)) * b / int(i as i64 + 1)))
                 })
             }
             Some(Kind::Logarithm(b)) if k >= 1 => -power(&-b)? / int(k as i64),
