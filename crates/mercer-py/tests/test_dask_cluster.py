@@ -183,7 +183,13 @@ def threads_of_mercer(rows):
     job = _chunk.job()
     drawn = mercer.RandomFourierFeatures(KERNEL, 16, random_state=0, n_jobs=job["threads"]).fit(rows)
     drawn.transform(rows)
-    return job["threads"], len({name for name in names_of_threads() if name.startswith("mercer-")})
+    # A thread has its name only once it runs.
+    for _ in range(100):
+        named = {name for name in names_of_threads() if name.startswith("mercer-")}
+        if len(named) >= job["threads"]:
+            break
+        time.sleep(0.1)
+    return job["threads"], len(named)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads are counted in /proc")
@@ -200,13 +206,13 @@ def test_workers_use_their_threads(data):
 
 
 def slowly(X):
-    """X, of which every chunk takes a while."""
+    """X, of which every chunk takes a second."""
 
     def slow(x):
         # Pickled by value: a scheduler of another process does not find this file.
         import time
 
-        time.sleep(0.3)
+        time.sleep(1)
         return x
 
     return X.map_blocks(slow, dtype=float)
@@ -234,8 +240,13 @@ def test_an_interrupt_cancels_the_work(two_workers, data, monkeypatch):
 
     before = tasks()
     after_the_start(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt):
-        md.KernelRidge(kernel=KERNEL, approx="fourier:20").fit(slowly(X), y)
+    # A process started in the background ignores SIGINT unless it asks for it.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            md.KernelRidge(kernel=KERNEL, approx="fourier:20").fit(slowly(X), y)
+    finally:
+        signal.signal(signal.SIGINT, previous)
     # The scheduler hears of it a moment later; on a busy machine that took more than ten seconds.
     for _ in range(600):
         left = tasks() - before
