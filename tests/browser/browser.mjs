@@ -47,12 +47,12 @@ export async function settled(page) {
   await idle(page);
 }
 
-/** Waits until no request is in progress for longer than the page's own delay. */
+/** Waits until no request has been in progress for 180 ms, which is longer than the page's own delays. */
 export async function idle(page) {
   await page.evaluate(async () => {
     const pause = (time) => new Promise((resolve) => { setTimeout(resolve, time); });
-    for (let calm = 0; calm < 5;) {
-      await pause(50);
+    for (let calm = 0; calm < 9;) {
+      await pause(20);
       calm = window.mercerIdle() ? calm + 1 : 0;
     }
   });

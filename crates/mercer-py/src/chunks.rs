@@ -1,10 +1,10 @@
-//! Computations on a part of the rows: sums of losses, and products with the kernel matrix.
+//! Computations on a part of the rows: moments of the entries, sums of losses, and products with the kernel matrix.
 
 use mercer::data::{Matrix, row_hash};
 use mercer::design::{
     Approximation, DesignError, Labelled, LabelledDesign, LabelledRows, Loss, Recomputed, Rounding,
 };
-use mercer::gram::{GramError, Wanted};
+use mercer::gram::{EntryMoments, GramError, Wanted};
 use mercer::kernel::Kernel;
 use mercer::learn::{LearnError, Lift};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -15,6 +15,32 @@ use crate::kernel::NativeKernel;
 use crate::rows::{Rows, from_matrix, matrix};
 use crate::sums::PreparedParts;
 use crate::work::Job;
+
+/// (number, mean, sum of squared deviations) of the entries of rows.
+type Moments = (f64, f64, f64);
+
+/// The moments of the entries; with weights, a row of weight 2 counts as two rows.
+#[pyfunction]
+pub fn entry_moments<'py>(
+    py: Python<'py>,
+    rows: Rows<'py>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+) -> PyResult<Moments> {
+    let samples = rows.samples()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose().map_err(value_error)?;
+    if weights.is_some_and(|weights| weights.len() != samples.nrows()) {
+        return Err(value_error("there must be a weight for each row"));
+    }
+    let found = py.detach(|| EntryMoments::new(&samples, None, weights));
+    Ok((found.count, found.mean, found.squares))
+}
+
+/// 1/(columns·variance); 1 if the entries are all the same, 0 if their variance overflows.
+#[pyfunction]
+pub fn inverse_variance(moments: Moments, columns: usize) -> f64 {
+    let (count, mean, squares) = moments;
+    EntryMoments { count, mean, squares }.inverse_variance(columns)
+}
 
 /// A request of a solver, as returned by `RemoteFit.next`.
 #[derive(FromPyObject)]

@@ -31,7 +31,7 @@ mod work;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use super::chunks::{product_rows, row_hashes, sample_rows, sum_losses};
+    use super::chunks::{entry_moments, inverse_variance, product_rows, row_hashes, sample_rows, sum_losses};
     #[pymodule_export]
     use super::decisions::{balanced_class_weight, couple_pairs, probabilities, rank_pairs, vote_pairs};
     #[pymodule_export]

@@ -69,25 +69,32 @@ TIES = {"test_predict_consistent_structured"}
 
 #: Tests of these modules that do not concern swapped classes: {test name: their subject}.
 NOT_OURS = {
-    name: "LinearSVC and LinearSVR alone"
-    for name in (
-        "test_crammer_singer_binary",
-        "test_dense_liblinear_intercept_handling",
-        "test_dual_auto",
-        "test_dual_auto_edge_cases",
-        "test_liblinear_set_coef",
-        "test_linear_svm_convergence_warnings",
-        "test_linearsvc",
-        "test_linearsvc_crammer_singer",
-        "test_linearsvc_fit_sampleweight",
-        "test_linearsvc_iris",
-        "test_linearsvc_parameters",
-        "test_linearsvc_verbose",
-        "test_linearsvm_liblinear_sample_weight",
-        "test_linearsvr_fit_sampleweight",
-        "test_lsvc_intercept_scaling_zero",
-        "test_sparse_liblinear_intercept_handling",
-    )
+    name: subject
+    for subject, names in {
+        "LinearSVC and LinearSVR alone": (
+            "test_crammer_singer_binary",
+            "test_dense_liblinear_intercept_handling",
+            "test_dual_auto",
+            "test_dual_auto_edge_cases",
+            "test_liblinear_set_coef",
+            "test_linear_svm_convergence_warnings",
+            "test_linearsvc",
+            "test_linearsvc_crammer_singer",
+            "test_linearsvc_fit_sampleweight",
+            "test_linearsvc_iris",
+            "test_linearsvc_parameters",
+            "test_linearsvc_verbose",
+            "test_linearsvm_liblinear_sample_weight",
+            "test_linearsvr_fit_sampleweight",
+            "test_lsvc_intercept_scaling_zero",
+            "test_sparse_liblinear_intercept_handling",
+        ),
+        "PolynomialCountSketch alone": (
+            "test_polynomial_count_sketch",
+            "test_polynomial_count_sketch_dense_sparse",
+        ),
+    }.items()
+    for name in names
 }
 
 

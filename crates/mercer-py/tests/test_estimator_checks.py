@@ -10,16 +10,17 @@ from sklearn.utils.estimator_checks import check_param_validation, parametrize_w
 PUBLIC = [getattr(mercer, name) for name in mercer.__all__]
 DEFAULTS = [kind() for kind in PUBLIC if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
 
+#: Searches are short: over narrow ranges and few values.
 OPTIONS = [
-    mercer.GaussianProcessClassifier("?*rbf(sigma=?)", multi_class="softmax"),
-    mercer.GaussianProcessRegressor("?*rbf(sigma=[?])", alpha=1e-3, normalize_y=True),
+    mercer.GaussianProcessClassifier("rbf(sigma=?0.5..1)", multi_class="softmax"),
+    mercer.GaussianProcessRegressor("?*rbf(sigma=[?1..3])", alpha=1e-3, normalize_y=True),
     mercer.KNeighborsRegressor(weights="distance", p=1),
     mercer.KernelLMS(kernel="rbf(sigma=1)", solver="sgd"),
     mercer.KernelLogisticRegression(C=3, kernel="matern(nu=1.5, length=2)", class_weight="balanced", tol=1e-10),
     mercer.KernelLogisticRegression(kernel="rbf(sigma=2)", approx="fourier:64"),
     mercer.KernelPerceptron(kernel="rbf(sigma=2) + 1", vote=True),
     mercer.KernelPerceptron(budget=100, max_iter=20),
-    mercer.KernelRidgeCV(kernel="matern(length=?0.5..5)", bias="centred", cv=3),
+    mercer.KernelRidgeCV(alphas=[0.1, 1.0], kernel="matern(length=?{0.5,5})", bias="centred", cv=3),
     mercer.KernelRidgeCV(approx="fourier:32", bias="centred"),
     mercer.KernelRidge(kernel="rbf"),
     mercer.KernelRidge(kernel="0.5*rbf(sigma=2) + linear", bias="centred"),

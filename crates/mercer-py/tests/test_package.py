@@ -99,7 +99,8 @@ def test_stubs_agree_with_the_code(tmp_path):
     """mypy's own comparison: every public name, parameter and default of the code is in the stubs, and nothing else."""
     pytest.importorskip("mypy")
     config = tmp_path / "mypy.ini"
-    config.write_text("[mypy]\nignore_missing_imports = True\n")
+    # Types of other packages are not compared, so the larger ones are not read.
+    config.write_text("[mypy]\nignore_missing_imports = True\n[mypy-dask.*,distributed.*]\nfollow_imports = skip\n")
     allowed = Path(__file__).parent / "stubtest_allowlist.txt"
     command = [sys.executable, "-m", "mypy.stubtest", "mercer", "--concise", "--mypy-config-file", config, "--allowlist", allowed]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)

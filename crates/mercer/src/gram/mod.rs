@@ -26,7 +26,7 @@ pub use operator::{
     RowSums, StoreAs, Stored,
 };
 pub use pivoted_cholesky::{PivotedCholesky, low_rank_factor, randomly_pivoted};
-pub use scales::SampleScales;
+pub use scales::{EntryMoments, SampleScales};
 pub use stored::DenseGram;
 pub(crate) use values::with_values;
 pub use values::{Segment, TileMut, Value, Values, ValuesMut, ValuesRef};

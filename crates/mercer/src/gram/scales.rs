@@ -55,26 +55,71 @@ impl Scales for SampleScales<'_> {
     /// 1/(d·variance), with the variance over all entries of the given columns (scikit-learn's `gamma="scale"`); 1 if
     /// that is zero. Two passes over the stored entries.
     fn inverse_variance(&self, columns: Option<&[usize]>) -> f64 {
-        let (n, d) = (self.samples.nrows(), self.samples.ncols());
+        let width = columns.map_or(self.samples.ncols(), <[usize]>::len);
+        EntryMoments::new(self.samples, columns, None).inverse_variance(width)
+    }
+}
+
+/// The number of entries of some rows, their mean, and the sum of their squared deviations from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EntryMoments {
+    /// The number; the sum of the weights where there are some.
+    pub count: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The sum of the squared deviations.
+    pub squares: f64,
+}
+
+impl EntryMoments {
+    /// The moments of the entries in the given columns (all where none are named). With weights of the rows, a row of
+    /// weight 2 counts as two rows.
+    ///
+    /// Sums run over the entries that are not 0, row by row, so dense and sparse rows give the same bits.
+    ///
+    /// # Panics
+    /// If there are not as many weights as rows.
+    #[must_use]
+    pub fn new(samples: &AnySamples<'_>, columns: Option<&[usize]>, weights: Option<&[f64]>) -> Self {
+        let (n, d) = (samples.nrows(), samples.ncols());
+        assert!(weights.is_none_or(|weights| weights.len() == n), "a weight for each row");
         let mut chosen = vec![columns.is_none(); d];
         columns.into_iter().flatten().for_each(|&c| chosen[c] = true);
         let width = columns.map_or(d, <[usize]>::len) as f64;
-        let count = n as f64 * width;
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         let sum_of = |value: &dyn Fn(f64) -> f64| {
-            let (mut sum, mut stored) = (0.0, 0.0);
-            for i in 0..n {
-                self.samples.visit_row(i, |column, entry| {
-                    if chosen[column] {
-                        sum += value(entry);
-                        stored += 1.0;
+            let mut sum = 0.0;
+            for row in 0..n {
+                let (mut of_row, mut zeros) = (0.0, width);
+                samples.visit_row(row, |column, entry| {
+                    if entry != 0.0 && chosen[column] {
+                        of_row += value(entry);
+                        zeros -= 1.0;
                     }
                 });
+                if zeros > 0.0 {
+                    of_row += zeros * value(0.0);
+                }
+                sum += weight(row) * of_row;
             }
-            sum + (count - stored) * value(0.0)
+            sum
         };
+        let count = width * (0..n).map(weight).sum::<f64>();
         let mean = sum_of(&|v| v) / count;
-        let variance = sum_of(&|v| (v - mean) * (v - mean)) / count;
-        if variance > 0.0 { 1.0 / (width * variance) } else { 1.0 }
+        Self { count, mean, squares: sum_of(&|v| (v - mean) * (v - mean)) }
+    }
+
+    /// 1/(width·variance); 1 if the entries are all the same, 0 if their variance overflows.
+    #[must_use]
+    pub fn inverse_variance(&self, width: usize) -> f64 {
+        let variance = self.squares / self.count;
+        if self.count == 0.0 || variance == 0.0 {
+            1.0
+        } else if variance.is_finite() {
+            1.0 / (width as f64 * variance)
+        } else {
+            0.0
+        }
     }
 }
 
@@ -131,8 +176,27 @@ mod tests {
             let (a, b) =
                 (SampleScales::new(&filled, &CpuEngine, 0), SampleScales::new(&sparse, &CpuEngine, 0));
             assert!((a.median_distance(columns) - b.median_distance(columns)).abs() < 1e-12);
-            assert!((a.inverse_variance(columns) - b.inverse_variance(columns)).abs() < 1e-12);
+            assert_eq!(a.inverse_variance(columns), b.inverse_variance(columns));
         }
+    }
+
+    #[test]
+    fn a_row_of_weight_two_is_two_rows() {
+        let rows = dense(3, 2, &[1.0, 0.0, -2.0, 4.0, 0.5, 8.0]);
+        let repeated = dense(3, 2, &[-2.0, 4.0, -2.0, 4.0, 0.5, 8.0]);
+        let weighted = EntryMoments::new(&rows, None, Some(&[0.0, 2.0, 1.0]));
+        let expected = EntryMoments::new(&repeated, None, None);
+        assert_eq!(weighted.count, 6.0);
+        assert!((weighted.mean - expected.mean).abs() < 1e-15);
+        assert!((weighted.squares - expected.squares).abs() < 1e-13);
+    }
+
+    #[test]
+    fn a_variance_that_overflows_has_the_inverse_zero() {
+        assert_eq!(EntryMoments::new(&dense(2, 1, &[1e200, -1e200]), None, None).inverse_variance(1), 0.0);
+        assert_eq!(EntryMoments::new(&dense(2, 1, &[f64::MAX; 2]), None, None).inverse_variance(1), 0.0);
+        assert_eq!(EntryMoments::new(&dense(1, 1, &[1e200]), None, None).inverse_variance(1), 1.0);
+        assert_eq!(EntryMoments::new(&dense(0, 1, &[]), None, None).inverse_variance(1), 1.0);
     }
 
     /// Ten million columns of which a few are used: no row is ever filled in.
