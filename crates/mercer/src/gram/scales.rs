@@ -105,7 +105,16 @@ impl EntryMoments {
             sum
         };
         let count = width * (0..n).map(weight).sum::<f64>();
-        let mean = sum_of(&|v| v) / count;
+        // Differences from one of the entries: those of a constant are exactly 0.
+        let first = (0..n).find_map(|row| {
+            let mut first = None;
+            samples.visit_row(row, |column, entry| {
+                first = first.or((entry != 0.0 && chosen[column]).then_some(entry));
+            });
+            first
+        });
+        let first = first.unwrap_or(0.0);
+        let mean = first + sum_of(&|v| v - first) / count;
         Self { count, mean, squares: sum_of(&|v| (v - mean) * (v - mean)) }
     }
 
@@ -194,8 +203,13 @@ mod tests {
     #[test]
     fn a_variance_that_overflows_has_the_inverse_zero() {
         assert_eq!(EntryMoments::new(&dense(2, 1, &[1e200, -1e200]), None, None).inverse_variance(1), 0.0);
-        assert_eq!(EntryMoments::new(&dense(2, 1, &[f64::MAX; 2]), None, None).inverse_variance(1), 0.0);
-        assert_eq!(EntryMoments::new(&dense(1, 1, &[1e200]), None, None).inverse_variance(1), 1.0);
+    }
+
+    #[test]
+    fn the_inverse_variance_of_a_constant_is_one() {
+        for constant in [0.0, 0.1, -1e200, f64::MAX] {
+            assert_eq!(EntryMoments::new(&dense(7, 1, &[constant; 7]), None, None).inverse_variance(1), 1.0);
+        }
         assert_eq!(EntryMoments::new(&dense(0, 1, &[]), None, None).inverse_variance(1), 1.0);
     }
 
