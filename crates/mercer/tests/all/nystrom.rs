@@ -45,6 +45,22 @@ fn error_of(features: &Landmarks, samples: &AnySamples<'_>, pairs: usize, seed: 
     kernel_error(&rows, features.kernel(), samples, pairs, &session).unwrap()
 }
 
+/// The number of independent landmarks falls with the smoothness of the kernel, and rounding errors decide about the last of them.
+#[test]
+fn dependent_landmarks_are_left_out_at_every_width() {
+    let samples = dense(200, 3, 11);
+    let mut count = 201;
+    for step in 0..60 {
+        let wide = kernel(&format!("rbf(sigma={})", 1.2f64.powi(step)));
+        let features = Landmarks::with_landmarks(&wide, &samples, None, &Session::default()).unwrap();
+        let error = error_of(&features, &samples, 200, 0);
+        assert!(error.largest < 1e-10, "{wide}: {}", error.largest);
+        assert!(features.count() <= count + 5, "{wide}: {} landmarks after {count}", features.count());
+        count = features.count();
+    }
+    assert!(count < 10, "{count} landmarks for a kernel that is nearly constant");
+}
+
 #[test]
 fn all_rows_as_landmarks_give_the_kernel_itself() {
     let samples = dense(150, 4, 1);

@@ -109,18 +109,24 @@ impl Landmarks {
         }
         // Some landmark is redundant: keep those that a pivoted factorisation keeps.
         let gram = DenseGram::new(m, matrix);
-        let mut kept = randomly_pivoted::<f64>(&gram, m, tolerance.max(f64::EPSILON), 0, session)?.pivots;
-        kept.sort_unstable();
-        if kept.is_empty() {
-            return Err(DesignError::NoRank);
+        let mut tolerance = tolerance.max(f64::EPSILON);
+        loop {
+            let mut kept = randomly_pivoted::<f64>(&gram, m, tolerance, 0, session)?.pivots;
+            kept.sort_unstable();
+            if kept.is_empty() {
+                return Err(DesignError::NoRank);
+            }
+            let among: Vec<f64> = kept
+                .iter()
+                .flat_map(|&i| kept.iter().map(move |&j| (i, j)))
+                .map(|(i, j)| gram.entries()[i * m + j])
+                .collect();
+            if let Ok(factor) = Cholesky::try_factor(kept.len(), among, session)? {
+                return Ok(Self::new(kernel, landmarks.select(&kept), factor));
+            }
+            // In another order, rounding errors can exceed a residual just above the tolerance.
+            tolerance *= 4.0;
         }
-        let among: Vec<f64> = kept
-            .iter()
-            .flat_map(|&i| kept.iter().map(move |&j| (i, j)))
-            .map(|(i, j)| gram.entries()[i * m + j])
-            .collect();
-        let factor = Cholesky::factor(kept.len(), among, session)?;
-        Ok(Self::new(kernel, landmarks.select(&kept), factor))
     }
 
     /// Features of given landmarks and the lower-triangular L they are whitened with, row-major: the results of
