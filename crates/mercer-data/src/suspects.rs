@@ -32,7 +32,7 @@ pub(super) fn suspects<V: Iterator<Item = f64> + Clone>(
     columns.iter().filter_map(suspect).collect()
 }
 
-/// Most columns are rejected at their first rows.
+/// What the numbers of a column look like other than a feature. Most columns are ruled out by their first rows.
 fn looks_like(name: &str, values: impl Iterator<Item = f64> + Clone, dates: Dates) -> Option<&'static str> {
     let whole = |v: f64| v.fract() == 0.0;
     let first = values.clone().next().filter(|_| values.clone().take(FEWEST).count() == FEWEST)?;

@@ -94,6 +94,13 @@ fn choose_pivots(
         let Some(proposals) = propose(&residual, PROPOSALS, &mut rng) else { break };
         let rows = factor.rows(&proposals)?;
         let mut block = block_residual(gram, &proposals, &rows, pivots.len());
+        // A residual that is below the tolerance when it is computed again would otherwise be proposed for ever.
+        for (k, &i) in proposals.iter().enumerate() {
+            let again = block[k * proposals.len() + k];
+            if again <= floor || again.is_nan() {
+                residual[i] = 0.0;
+            }
+        }
         let kept = keep(&mut block, proposals.len(), floor, rank - pivots.len(), &mut rng);
         let known = pivots.len();
         let chosen: Vec<usize> = kept.iter().map(|&k| proposals[k]).collect();
