@@ -142,3 +142,13 @@ def test_more_landmarks_than_rows_are_warned_of(X):
 def test_a_kernel_of_zeros_has_features_of_zeros():
     phi = mercer.Nystroem("linear", n_components=3).fit_transform(np.zeros((5, 2)))
     np.testing.assert_array_equal(phi, np.zeros((5, 3)))
+
+
+def test_landmarks_of_smooth_kernels_are_chosen_at_every_width():
+    """At some of these widths rounding decides about the last landmarks; the choice of them did not end, or ended in an error."""
+    X = np.random.default_rng(0).standard_normal((350, 3))
+    for gamma in np.geomspace(1e-4, 1, 60):
+        model = mercer.Nystroem(kernel=f"rbf(gamma={gamma})", n_components=350, random_state=0).fit(X)
+        features = model.transform(X)
+        expected = np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+        np.testing.assert_allclose(features @ features.T, expected, rtol=0, atol=1e-8)
